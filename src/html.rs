@@ -1,0 +1,118 @@
+//! Finds what a page refers to and where it says so: byte spans, nothing else.
+//!
+//! The scan reports; it never rewrites. Every tag that can refer to something is returned with all its
+//! attributes, their byte spans and their decoded values.
+
+use std::ops::Range;
+
+use encoding_rs::Encoding;
+
+/// The interesting tags of a page in document order.
+#[derive(Debug, Clone, Default)]
+pub struct Scan {
+    pub tags: Vec<Tag>,
+    /// Ids of problems: message and byte offset, as diagnostics of the page.
+    pub problems: Vec<Problem>,
+    /// Why the page must not be edited at all, if so (the parser gave up, or markup it cannot be sure of).
+    pub opaque: Option<&'static str>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub at: usize,
+    pub code: crate::diagnostic::Code,
+    pub message: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct Tag {
+    /// In lower case.
+    pub name: String,
+    /// From `<` to behind `>`.
+    pub span: Range<usize>,
+    pub attributes: Vec<Attribute>,
+    /// `style` and `script`: the raw text between the tags.
+    pub content: Option<Range<usize>>,
+    pub within: Within,
+}
+
+/// What surrounds a tag and changes what it means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Within {
+    /// With scripting on, the content of `noscript` is text: no request, and not edited.
+    pub noscript: bool,
+    /// The content of `template` is inert: no request, and not edited.
+    pub template: bool,
+    /// Inside `svg` or `math`: other rules for `style` (character references, CDATA).
+    pub foreign: bool,
+    /// Inside the `srcdoc` of an `iframe`.
+    pub srcdoc: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct Attribute {
+    /// In lower case, with its prefix (`xlink:href`).
+    pub name: String,
+    /// The bytes between the quotes; `None` for an attribute without a value.
+    pub span: Option<Range<usize>>,
+    /// The quote around the value, `None` when unquoted.
+    pub quote: Option<u8>,
+    /// Decoded from the page's encoding and from character references.
+    pub value: String,
+}
+
+/// What a reference is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    Stylesheet,
+    Script,
+    Image,
+    /// Icons of `link`; fetched by the browser itself, listed apart.
+    Icon,
+    Font,
+    Media,
+    /// `iframe`, `frame`, `object`, `embed` documents.
+    Document,
+    Manifest,
+    Preload,
+    Prefetch,
+    /// `alternate`, `canonical`, `next`…, `og:image`: fetched by other programs.
+    Meta,
+    /// `a`, `area`, `form`: followed by readers.
+    Link,
+    /// `meta http-equiv=refresh`.
+    Refresh,
+    /// SVG `use`, `image`, `feImage` and the like.
+    SvgImage,
+    SvgUse,
+}
+
+/// One reference of a tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    pub kind: Kind,
+    /// Index into the tag's attributes.
+    pub attribute: usize,
+    /// The URL as the attribute's decoded value gives it.
+    pub url: String,
+}
+
+pub fn scan(_bytes: &[u8], _encoding: &'static Encoding) -> Scan {
+    unimplemented!()
+}
+
+/// All references of one tag: a table of element, attribute and meaning.
+pub fn references(_tag: &Tag) -> Vec<Reference> {
+    unimplemented!()
+}
+
+/// `value` as the bytes between `quote`s (ASCII in, ASCII out): `&`, the quote and `<` where needed become references.
+pub fn escape_attribute(_value: &str, _quote: u8) -> String {
+    unimplemented!()
+}
+
+impl Tag {
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|a| a.name == name).map(|a| a.value.as_str())
+    }
+}

@@ -1,0 +1,30 @@
+//! `fewer` makes a built static site load with fewer requests and fewer bytes, and proves it.
+//!
+//! ```text
+//! SITE ──site::read──▶ Site ──graph::link──▶ Graph ──plan::decide──▶ Plan ──output::write──▶ OUT
+//!  (paths, types)        (pages, sheets, requests)  (edits, reasons, costs)     (files, variants)
+//! ```
+//!
+//! Parsers find things and report byte spans; one pure step decides; the output is the original bytes with a
+//! sorted list of edits applied. What is not fully understood stays byte for byte as it was.
+//!
+//! Invariants, stated as absences:
+//! - only `disk` touches the file system, only `parallel` starts threads, only `url` turns a reference into a
+//!   file or a file into a reference;
+//! - the scanners (`html`, `css`, `view`) know nothing of files, options or plans;
+//! - nothing is written to SITE, and OUT appears by one rename.
+
+pub mod options;
+pub mod diagnostic;
+pub mod disk;
+pub mod parallel;
+pub mod media;
+pub mod site;
+pub mod url;
+pub mod charset;
+pub mod edit;
+pub mod html;
+pub mod css;
+pub mod view;
+pub mod policy;
+pub mod encode;

@@ -1,0 +1,106 @@
+//! Stage 1: the files of SITE, in path order.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use crate::media::Media;
+
+/// A path below the root of a site: bytes, `/` between segments, no leading `/`, no `.` or `..` segment.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SitePath(Box<[u8]>);
+
+impl SitePath {
+    pub fn new(bytes: impl Into<Vec<u8>>) -> SitePath {
+        SitePath(bytes.into().into_boxed_slice())
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The folder, with its `/` at the end; empty at the root.
+    pub fn folder(&self) -> &[u8] {
+        &self.0[..self.0.iter().rposition(|&b| b == b'/').map_or(0, |i| i + 1)]
+    }
+
+    /// What stands behind the last `/`.
+    pub fn name(&self) -> &[u8] {
+        &self.0[self.folder().len()..]
+    }
+
+    /// What stands behind the last `.` of the name, in lower case; empty without one.
+    pub fn extension(&self) -> String {
+        let name = self.name();
+        let Some(dot) = name.iter().rposition(|&b| b == b'.') else { return String::new() };
+        String::from_utf8_lossy(&name[dot + 1..]).to_ascii_lowercase()
+    }
+}
+
+/// Control characters are escaped, bytes that are no UTF-8 shown as `\xE9`: safe to print on a terminal.
+impl fmt::Display for SitePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            for c in chunk.valid().chars() {
+                if c.is_control() { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
+            }
+            for byte in chunk.invalid() {
+                write!(f, "\\x{byte:02X}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for SitePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{self}\"")
+    }
+}
+
+/// The rank of a file in path order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u32);
+
+#[derive(Debug, Clone)]
+pub struct File {
+    pub path: SitePath,
+    pub media: Media,
+    /// Bytes.
+    pub size: u64,
+    pub modified: SystemTime,
+    /// Permission bits.
+    pub mode: u32,
+    /// False for files that `--include` or `--exclude` leaves out: copied, never edited, inlined or encoded.
+    pub editable: bool,
+    /// For `X.gz` and `X.br` beside a compressible `X`: that file. A variant is made anew or left out.
+    pub variant_of: Option<FileId>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Site {
+    pub root: PathBuf,
+    /// Sorted by the bytes of the path.
+    pub files: Vec<File>,
+}
+
+impl Site {
+    pub fn file(&self, id: FileId) -> &File {
+        &self.files[id.0 as usize]
+    }
+
+    /// The file at exactly this path.
+    pub fn find(&self, path: &[u8]) -> Option<FileId> {
+        self.files.binary_search_by(|file| file.path.as_bytes().cmp(path)).ok().map(|i| FileId(i as u32))
+    }
+
+    /// Whether some file lies below this folder (no `/` at its end; empty is the root).
+    pub fn has_folder(&self, path: &[u8]) -> bool {
+        if path.is_empty() {
+            return true;
+        }
+        let prefix = [path, b"/"].concat();
+        let at = self.files.partition_point(|file| file.path.as_bytes() < prefix.as_slice());
+        self.files.get(at).is_some_and(|file| file.path.as_bytes().starts_with(&prefix))
+    }
+}
