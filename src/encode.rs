@@ -38,7 +38,9 @@ pub fn gzip(bytes: &[u8], level: u32) -> Vec<u8> {
     let level = CompressionLvl::new(level.clamp(1, 12) as i32).unwrap_or_default();
     let mut compressor = Compressor::new(level);
     let mut out = vec![0; compressor.gzip_compress_bound(bytes.len())];
-    let length = compressor.gzip_compress(bytes, &mut out).expect("the bound holds for any input");
+    let length = compressor
+        .gzip_compress(bytes, &mut out)
+        .expect("the bound holds for any input");
     out.truncate(length);
     out.shrink_to_fit();
     out
@@ -46,7 +48,10 @@ pub fn gzip(bytes: &[u8], level: u32) -> Vec<u8> {
 
 /// Quality 0 to 11.
 pub fn brotli(bytes: &[u8], quality: u32) -> Vec<u8> {
-    let window = WINDOW.clone().find(|&bits| bytes.len() <= (1 << bits) - 16).unwrap_or(*WINDOW.end());
+    let window = WINDOW
+        .clone()
+        .find(|&bits| bytes.len() <= (1 << bits) - 16)
+        .unwrap_or(*WINDOW.end());
     // The text mode only chooses how literals are modelled; it is for UTF-8.
     let mode = match std::str::from_utf8(bytes) {
         Ok(_) => CompressionMode::Text,
@@ -94,7 +99,10 @@ fn unpack_gzip(bytes: &[u8], limit: usize) -> Option<Vec<u8>> {
     let mut decompressor = Decompressor::new();
     // libdeflate does not look behind the first member and does not tell where it ends: if one byte less is
     // enough too, something stands behind it. This run comes first, as a failed one leaves wrong bytes in `out`.
-    if decompressor.gzip_decompress(&bytes[..bytes.len() - 1], &mut out).is_ok() {
+    if decompressor
+        .gzip_decompress(&bytes[..bytes.len() - 1], &mut out)
+        .is_ok()
+    {
         return None;
     }
     (decompressor.gzip_decompress(bytes, &mut out) == Ok(length)).then_some(out)
@@ -164,7 +172,11 @@ mod tests {
                     assert_eq!(packed, pack(coding, &bytes, level));
                     let limit = bytes.len() as u64;
                     let back = unpack(coding, &packed, limit);
-                    assert!(back.as_ref() == Some(&bytes), "{coding:?} {level} {}", bytes.len());
+                    assert!(
+                        back.as_ref() == Some(&bytes),
+                        "{coding:?} {level} {}",
+                        bytes.len()
+                    );
                     assert!(unpack(coding, &packed, limit + 1) == Some(bytes.clone()));
                     if limit > 0 {
                         assert_eq!(unpack(coding, &packed, limit - 1), None);
@@ -188,7 +200,11 @@ mod tests {
                 assert_eq!(unpack(coding, &packed[..end], 1000), None, "{coding:?} {end}");
             }
             for tail in [b"\0".as_slice(), &packed] {
-                assert_eq!(unpack(coding, &[&packed, tail].concat(), 1000), None, "{coding:?}");
+                assert_eq!(
+                    unpack(coding, &[&packed, tail].concat(), 1000),
+                    None,
+                    "{coding:?}"
+                );
             }
             assert_eq!(unpack(coding, b"\x0B\x02 STALE-COPY \x03", 1000), None);
             assert_eq!(unpack(coding, b"", 1000), None);

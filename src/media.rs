@@ -71,11 +71,17 @@ pub fn type_extension(path: &SitePath) -> String {
     // More than four suffixes (type, language, charset, and one to spare) is no negotiated page.
     for _ in 0..4 {
         let Some(part) = parts.next() else { break };
-        let Ok(part) = std::str::from_utf8(part) else { break };
+        let Ok(part) = std::str::from_utf8(part) else {
+            break;
+        };
         let part = part.to_ascii_lowercase();
         if matches!(part.as_str(), "html" | "htm" | "shtml" | "xhtml") {
             // What stands before it must be a name: `html.en` alone has none, `.html` neither.
-            return if parts.next().is_some() { part } else { path.extension() };
+            return if parts.next().is_some() {
+                part
+            } else {
+                path.extension()
+            };
         }
         if !is_language(&part) && !is_charset(&part) {
             break;

@@ -20,14 +20,18 @@ pub fn wanted(file: &File, options: &Options) -> bool {
 
 /// Whether the name is one of a compressible type.
 pub(crate) fn is_compressible(path: &SitePath, options: &Options) -> bool {
-    const PACKED: [&str; 14] =
-        ["gz", "br", "zst", "svgz", "tgz", "zip", "bz2", "xz", "7z", "lz4", "zz", "jsgz", "woff", "woff2"];
+    const PACKED: [&str; 14] = [
+        "gz", "br", "zst", "svgz", "tgz", "zip", "bz2", "xz", "7z", "lz4", "zz", "jsgz", "woff", "woff2",
+    ];
     let last = path.extension();
     if PACKED.contains(&last.as_str()) {
         return false;
     }
     let kind = type_extension(path);
-    options.encode_types.iter().any(|listed| *listed == last || *listed == kind)
+    options
+        .encode_types
+        .iter()
+        .any(|listed| *listed == last || *listed == kind)
 }
 
 /// The variants of an output file: one for every enabled coding or none at all. A client that accepts one coding only
@@ -39,7 +43,9 @@ pub fn make(bytes: &[u8], options: &Options) -> Vec<(Coding, Vec<u8>)> {
     let mut made = Vec::new();
     // The cheap coding first: what gzip cannot shrink is not given to brotli.
     for coding in Coding::ALL {
-        let Some(variant) = pack(coding, bytes, options) else { continue };
+        let Some(variant) = pack(coding, bytes, options) else {
+            continue;
+        };
         if !pays(&variant, bytes) {
             return Vec::new();
         }
@@ -70,8 +76,13 @@ pub fn own_variant(
     linked: bool,
     options: &Options,
 ) -> Own {
-    let Some(coding) = coding_of(&site.file(id).path) else { return Own::Keep };
-    let made = made.iter().find(|(c, _)| *c == coding).map(|(_, bytes)| bytes.as_slice());
+    let Some(coding) = coding_of(&site.file(id).path) else {
+        return Own::Keep;
+    };
+    let made = made
+        .iter()
+        .find(|(c, _)| *c == coding)
+        .map(|(_, bytes)| bytes.as_slice());
     let fits = || encode::unpack(coding, packed, plain.len() as u64).is_some_and(|bytes| bytes == plain);
     if linked {
         // A file at this address must remain, whether it pays as a variant or not.
@@ -93,7 +104,9 @@ pub fn own_variant(
 
 /// The coding that the end of the name stands for.
 pub fn coding_of(path: &SitePath) -> Option<Coding> {
-    Coding::ALL.into_iter().find(|coding| path.name().ends_with(coding.suffix().as_bytes()))
+    Coding::ALL
+        .into_iter()
+        .find(|coding| path.name().ends_with(coding.suffix().as_bytes()))
 }
 
 fn pays(variant: &[u8], plain: &[u8]) -> bool {
@@ -104,7 +117,9 @@ fn pays(variant: &[u8], plain: &[u8]) -> bool {
 fn pack(coding: Coding, bytes: &[u8], options: &Options) -> Option<Vec<u8>> {
     match coding {
         Coding::Gzip => options.gzip_level.map(|level| encode::gzip(bytes, level)),
-        Coding::Brotli => options.brotli_quality.map(|quality| encode::brotli(bytes, quality)),
+        Coding::Brotli => options
+            .brotli_quality
+            .map(|quality| encode::brotli(bytes, quality)),
     }
 }
 
@@ -119,22 +134,22 @@ fn pack_anyway(coding: Coding, bytes: &[u8], options: &Options) -> Vec<u8> {
 /// none; such a file does not shrink and falls to `pays`.
 fn is_packed(bytes: &[u8]) -> bool {
     const MAGIC: &[&[u8]] = &[
-        b"\x1F\x8B",                 // gzip
-        b"PK\x03\x04",               // zip, and what is one: epub, docx, jar
-        b"\x28\xB5\x2F\xFD",         // zstd
-        b"\xFD7zXZ\0",               // xz
-        b"BZh",                      // bzip2
-        b"7z\xBC\xAF\x27\x1C",       // 7z
-        b"\x89PNG\r\n\x1A\n",        // png
-        b"\xFF\xD8\xFF",             // jpeg
-        b"GIF8",                     // gif
-        b"wOFF",                     // woff
-        b"wOF2",                     // woff2
-        b"%PDF-",                    // pdf
-        b"\x1A\x45\xDF\xA3",         // webm, mkv
-        b"OggS",                     // ogg
-        b"fLaC",                     // flac
-        b"ID3",                      // mp3
+        b"\x1F\x8B",           // gzip
+        b"PK\x03\x04",         // zip, and what is one: epub, docx, jar
+        b"\x28\xB5\x2F\xFD",   // zstd
+        b"\xFD7zXZ\0",         // xz
+        b"BZh",                // bzip2
+        b"7z\xBC\xAF\x27\x1C", // 7z
+        b"\x89PNG\r\n\x1A\n",  // png
+        b"\xFF\xD8\xFF",       // jpeg
+        b"GIF8",               // gif
+        b"wOFF",               // woff
+        b"wOF2",               // woff2
+        b"%PDF-",              // pdf
+        b"\x1A\x45\xDF\xA3",   // webm, mkv
+        b"OggS",               // ogg
+        b"fLaC",               // flac
+        b"ID3",                // mp3
     ];
     let webp = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP");
     // mp4, mov, avif and heic begin with a file type box behind its length.

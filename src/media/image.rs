@@ -45,14 +45,25 @@ fn has_brand(bytes: &[u8], brands: &[&[u8; 4]]) -> bool {
     }
     let Some(size) = be32(bytes, 0) else { return false };
     // The minor version stands between the major brand and the compatible ones.
-    let Some(content) = bytes.get(8..size) else { return false };
+    let Some(content) = bytes.get(8..size) else {
+        return false;
+    };
     let named = |brand: &[u8]| brands.iter().any(|b| b.as_slice() == brand);
-    content.chunks_exact(4).enumerate().any(|(i, brand)| i != 1 && named(brand))
+    content
+        .chunks_exact(4)
+        .enumerate()
+        .any(|(i, brand)| i != 1 && named(brand))
 }
 
 /// Image blocks of a GIF (GIF89a specification, appendix A); counts no further than two.
 fn gif_images(bytes: &[u8]) -> usize {
-    let table = |flags: u8| if flags & 0x80 != 0 { 3usize << ((flags & 7) + 1) } else { 0 };
+    let table = |flags: u8| {
+        if flags & 0x80 != 0 {
+            3usize << ((flags & 7) + 1)
+        } else {
+            0
+        }
+    };
     let Some(&flags) = bytes.get(10) else { return 0 };
     let mut at = 13 + table(flags);
     let mut images = 0;
@@ -60,7 +71,9 @@ fn gif_images(bytes: &[u8]) -> usize {
         match bytes.get(at) {
             Some(0x2C) => {
                 images += 1;
-                let Some(&flags) = bytes.get(at + 9) else { return images };
+                let Some(&flags) = bytes.get(at + 9) else {
+                    return images;
+                };
                 if images == 2 {
                     return images;
                 }
@@ -72,7 +85,9 @@ fn gif_images(bytes: &[u8]) -> usize {
             _ => return images,
         }
         loop {
-            let Some(&length) = bytes.get(at) else { return images };
+            let Some(&length) = bytes.get(at) else {
+                return images;
+            };
             at += 1 + usize::from(length);
             if length == 0 {
                 break;
@@ -162,7 +177,10 @@ mod tests {
         let check = |bytes: &[u8], expected| assert_eq!(is_animated(bytes), expected, "{bytes:02X?}");
         let png = b"\x89PNG\r\n\x1A\n\0\0\0\0IHDRcrc0";
         check(&[png.as_slice(), b"\0\0\0\x08acTL"].concat(), true);
-        check(&[png.as_slice(), b"\0\0\0\0IDATcrc0\0\0\0\x08acTL"].concat(), false);
+        check(
+            &[png.as_slice(), b"\0\0\0\0IDATcrc0\0\0\0\x08acTL"].concat(),
+            false,
+        );
         check(&[png.as_slice(), b"\xFF\xFF\xFF\xFFtEXt"].concat(), false);
         check(png, false);
         check(b"RIFF\x10\0\0\0WEBPVP8X\x0A\0\0\0\x02\0\0\0", true);

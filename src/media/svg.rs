@@ -10,7 +10,10 @@ const MAX_VALUE: usize = 256;
 
 /// Whether the root element is `svg` and declares its own namespace. UTF-16 is not read and answered with no.
 pub fn svg_root(bytes: &[u8]) -> bool {
-    let mut reader = Reader { rest: bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes), entities: Vec::new() };
+    let mut reader = Reader {
+        rest: bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes),
+        entities: Vec::new(),
+    };
     reader.root_is_svg().unwrap_or(false)
 }
 
@@ -200,7 +203,11 @@ impl<'a> Reader<'a> {
     }
 
     fn skip_space(&mut self) {
-        let end = self.rest.iter().position(|b| !is_space(*b)).unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .iter()
+            .position(|b| !is_space(*b))
+            .unwrap_or(self.rest.len());
         self.rest = &self.rest[end..];
     }
 }
@@ -217,13 +224,25 @@ mod tests {
     fn roots() {
         let check = |text: &str, expected| assert_eq!(svg_root(text.as_bytes()), expected, "{text}");
         check("<svg xmlns=\"http://www.w3.org/2000/svg\"/>", true);
-        check("<svg xmlns='http://www.w3.org/2000/svg' width='1'><path/></svg>", true);
-        check("\u{FEFF}<?xml version='1.0'?>\n<!-- > -->\n<svg\nxmlns = 'http://www.w3.org/2000/svg'\n>", true);
+        check(
+            "<svg xmlns='http://www.w3.org/2000/svg' width='1'><path/></svg>",
+            true,
+        );
+        check(
+            "\u{FEFF}<?xml version='1.0'?>\n<!-- > -->\n<svg\nxmlns = 'http://www.w3.org/2000/svg'\n>",
+            true,
+        );
         check("  <svg xmlns='http://www.w3.org/2000/svg'>", true);
         check("<s:svg xmlns:s='http://www.w3.org/2000/svg'>", true);
-        check("<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'http://x/svg11.dtd'><svg xmlns='http://www.w3.org/2000/svg'>", true);
-        check("<!DOCTYPE svg [<!-- ]> --><!ENTITY ns 'http://www.w3.org/2000/svg'><!ATTLIST a b CDATA ']>'>]>\
-               <svg xmlns='&ns;'>", true);
+        check(
+            "<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'http://x/svg11.dtd'><svg xmlns='http://www.w3.org/2000/svg'>",
+            true,
+        );
+        check(
+            "<!DOCTYPE svg [<!-- ]> --><!ENTITY ns 'http://www.w3.org/2000/svg'><!ATTLIST a b CDATA ']>'>]>\
+               <svg xmlns='&ns;'>",
+            true,
+        );
         check("<svg xmlns='http://www.w3.org/2000/sv&#103;'>", true);
         // Not drawn by browsers.
         check("<svg width='1' height='1'><rect/></svg>", false);
@@ -235,9 +254,15 @@ mod tests {
         check("<SVG xmlns='http://www.w3.org/2000/svg'>", false);
         check("<svgx xmlns='http://www.w3.org/2000/svg'>", false);
         check("<g><svg xmlns='http://www.w3.org/2000/svg'/></g>", false);
-        check("<svg xmlns='http://www.w3.org/2000/svg' xmlns='http://www.w3.org/2000/svg'>", false);
+        check(
+            "<svg xmlns='http://www.w3.org/2000/svg' xmlns='http://www.w3.org/2000/svg'>",
+            false,
+        );
         check("<svg id='a'xmlns='http://www.w3.org/2000/svg'>", false);
-        check("\n<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'>", false);
+        check(
+            "\n<?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'>",
+            false,
+        );
         check("<!-- a -- b --><svg xmlns='http://www.w3.org/2000/svg'>", false);
         check("<svg xmlns='&ns;'>", false);
         check("text <svg xmlns='http://www.w3.org/2000/svg'>", false);
