@@ -10,16 +10,17 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFI
 /// How far the declaration of an encoding may stand from the start (bytes).
 const PRESCAN: usize = 1024;
 
-/// The encoding of a page: BOM, then `meta` in the first 1,024 bytes (an XML declaration for XHTML), then `fallback`.
-/// `None` for UTF-16, which is copied untouched.
+/// The encoding of a page: BOM, then `meta` in the first 1,024 bytes, an XML declaration, a later `meta` of the head,
+/// `fallback`. `None` for UTF-16, which is copied untouched. `bytes` is the whole file.
 pub fn of_page(bytes: &[u8], fallback: &'static Encoding) -> Option<&'static Encoding> {
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {
         return ascii_compatible(encoding);
     }
     let head = &bytes[..bytes.len().min(PRESCAN)];
+    let declared = prescan(head, Reach::Prescan).or_else(|| xml_declaration(head));
     ascii_compatible(
-        prescan(head)
-            .or_else(|| xml_declaration(head))
+        declared
+            .or_else(|| prescan(bytes, Reach::Head))
             .unwrap_or(fallback),
     )
 }
@@ -108,8 +109,31 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | 0x0c | b'\r' | b' ')
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// All the bytes given, whatever they are.
+    Prescan,
+    /// Until the head ends, with the contents of its elements skipped: the parser meets a `meta` there and "changes
+    /// the encoding" (HTML, section 13.2.3.4). Chromium 156 does so up to the end of the head, however long it is.
+    Head,
+}
+
+/// Elements that leave the parser in the head, and whether their content is text.
+const HEAD_ELEMENTS: [(&[u8], bool); 10] = [
+    (b"html", false),
+    (b"head", false),
+    (b"base", false),
+    (b"link", false),
+    (b"meta", false),
+    (b"title", true),
+    (b"style", true),
+    (b"script", true),
+    (b"noscript", true),
+    (b"template", true),
+];
+
 /// HTML standard, "prescan a byte stream to determine its encoding", without its last resort (the XML declaration).
-fn prescan(head: &[u8]) -> Option<&'static Encoding> {
+fn prescan(head: &[u8], reach: Reach) -> Option<&'static Encoding> {
     if let Some(encoding) = utf16_declaration(head) {
         return Some(encoding);
     }
@@ -128,8 +152,24 @@ fn prescan(head: &[u8]) -> Option<&'static Encoding> {
         } else if rest.get(1).is_some_and(u8::is_ascii_alphabetic)
             || rest.get(1) == Some(&b'/') && rest.get(2).is_some_and(u8::is_ascii_alphabetic)
         {
+            let closing = rest[1] == b'/';
+            let start = scanner.at + 1 + usize::from(closing);
             scanner.seek(|b| is_space(b) || b == b'>')?;
+            let name = head[start..scanner.at]
+                .strip_suffix(b"/")
+                .unwrap_or(&head[start..scanner.at]);
             while scanner.attribute()?.is_some() {}
+            if reach == Reach::Head && !closing {
+                let (_, text) = HEAD_ELEMENTS
+                    .iter()
+                    .find(|(known, _)| name.eq_ignore_ascii_case(known))?;
+                if *text {
+                    scanner.skip_to_end_tag(name)?;
+                    continue;
+                }
+            } else if reach == Reach::Head && name.eq_ignore_ascii_case(b"head") {
+                return None;
+            }
         } else if rest.get(1).is_some_and(|b| matches!(b, b'!' | b'/' | b'?')) {
             scanner.seek(|b| b == b'>')?;
         }
@@ -221,6 +261,21 @@ impl Scanner<'_> {
     fn seek(&mut self, wanted: impl Fn(u8) -> bool) -> Option<()> {
         self.at += self.bytes.get(self.at..)?.iter().position(|&b| wanted(b))?;
         Some(())
+    }
+
+    /// Onto the `</name` that ends an element whose content is text.
+    fn skip_to_end_tag(&mut self, name: &[u8]) -> Option<()> {
+        loop {
+            self.seek(|b| b == b'<')?;
+            let after = self.bytes[self.at + 1..].strip_prefix(b"/");
+            if after
+                .and_then(|after| after.get(..name.len()))
+                .is_some_and(|end| end.eq_ignore_ascii_case(name))
+            {
+                return Some(());
+            }
+            self.at += 1;
+        }
     }
 
     /// "Get an attribute": name and value in lower case, the inner `None` at the end of the tag.
@@ -389,8 +444,40 @@ mod tests {
     fn only_the_first_1024_bytes_count() {
         let at = |start: usize| [vec![b' '; start], b"<meta charset=utf-8>".to_vec()].concat();
         check(&at(1004), "UTF-8");
-        check(&at(1005), "windows-1252");
-        check(&at(100_000), "windows-1252");
+        let in_body = |start: usize| [vec![b' '; start], b"<p><meta charset=utf-8>".to_vec()].concat();
+        check(&in_body(1001), "UTF-8");
+        check(&in_body(1002), "windows-1252");
+    }
+
+    /// As Chromium 156 answers, asked by `document.characterSet`.
+    #[test]
+    fn a_later_meta_counts_in_the_head() {
+        let after = |before: &str| format!("{before}<meta charset=koi8-r><p>").into_bytes();
+        let long = "x".repeat(2000);
+        check(&after(&format!("<!doctype html><head><!--{long}-->")), "KOI8-R");
+        check(
+            &after(&format!("<!doctype html><html><head><style>{long}</style>")),
+            "KOI8-R",
+        );
+        check(
+            &after(&format!(
+                "<head><script>'<meta charset=gbk>' <p>{long}</SCRIPT ><link rel=x>"
+            )),
+            "GBK",
+        );
+        check(
+            &after(&format!(
+                "<head><script>{long}<p>'<meta charset=gbk>' </b></SCRIPT ><link rel=x>"
+            )),
+            "KOI8-R",
+        );
+        check(&after(&format!("<head></head><body><p>{long}")), "windows-1252");
+        check(&after(&format!("<head><title>{long}")), "windows-1252");
+        check(&after(&format!("<head><!--{long}--></head>")), "windows-1252");
+        check(
+            &after(&format!("<?xml encoding='gbk'?><head><!--{long}-->")),
+            "GBK",
+        );
     }
 
     #[test]
@@ -455,5 +542,8 @@ mod tests {
         check(&b"<".repeat(1 << 22), "windows-1252");
         check(&b"<meta charset=".repeat(1 << 18), "windows-1252");
         check(&b"<!--".repeat(1 << 18), "windows-1252");
+        check(&b"<script>".repeat(1 << 18), "windows-1252");
+        check(&b"<link a=b <link>".repeat(1 << 18), "windows-1252");
+        check(&b"<title></title>".repeat(1 << 18), "windows-1252");
     }
 }
