@@ -222,6 +222,15 @@ pub fn absolute(mount: &Mount, to: &SitePath) -> String {
     format!("{}{}", mount.path(), encode_path(to.as_bytes()))
 }
 
+/// The address that a browser asks for when it opens this page: that of the folder for its `index.html`.
+pub fn address(mount: &Mount, page: &SitePath) -> String {
+    let mut address = absolute(mount, page);
+    if page.name() == b"index.html" {
+        address.truncate(address.len() - "index.html".len());
+    }
+    address
+}
+
 /// A reference to a file that is right at `base`, which a `<base href>` may have moved; `None` where the base is on
 /// another origin or outside the site.
 pub fn relative_to_base(mount: &Mount, base: &Base, to: &SitePath) -> Option<String> {
