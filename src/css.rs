@@ -4,12 +4,14 @@
 //! `print` builds on the same tokens. Neither knows of files: a URL is text, a place is a byte range.
 
 mod data;
+mod once;
 mod scan;
 mod token;
 
 use std::ops::Range;
 
 pub use data::{data_url, url_token};
+pub use once::allows_custom_property;
 pub use scan::scan;
 
 /// What tokens tell about a stylesheet or a declaration list.

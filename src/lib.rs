@@ -37,4 +37,6 @@ pub mod plan;
 mod rewrite;
 pub mod output;
 pub mod compare;
+pub mod report;
+pub mod build;
 pub mod cli;

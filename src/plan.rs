@@ -111,7 +111,11 @@ pub(crate) struct Context<'a> {
     pub(crate) relations: ledger::Relations,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    pub(crate) fn new(site: &'a Site, graph: &'a Graph, options: &'a Options) -> Context<'a> {
+        Context { site, graph, options, relations: ledger::Relations::new(graph) }
+    }
+
     pub(crate) fn runs(&self, pass: Pass) -> bool {
         self.options.runs(pass)
     }
@@ -122,7 +126,7 @@ const ROUNDS: usize = 12;
 
 /// Decides with the fast levels, then checks with the levels of the files really written.
 pub fn decide(site: &Site, graph: &Graph, options: &Options) -> anyhow::Result<Plan> {
-    let context = Context { site, graph, options, relations: ledger::Relations::new(graph) };
+    let context = Context::new(site, graph, options);
     let printed = shared::print_all(&context)?;
     let mut bans = Bans::default();
     for round in 0.. {

@@ -199,17 +199,43 @@ impl State<'_> {
     }
 }
 
+/// The text with these images: each stands once, as a custom property where the sheet names it several times.
 fn with_images(printed: &Printed, inlined: &BTreeSet<AddressId>, images: &BTreeMap<AddressId, Arc<str>>) -> String {
-    let edits: Vec<Edit> = printed
-        .places
-        .iter()
-        .filter(|(_, address)| inlined.contains(address))
-        .filter_map(|(span, address)| {
-            Some(Edit { span: span.clone(), with: css::url_token(images.get(address)?).into_bytes() })
-        })
-        .collect();
+    let mut edits = Vec::new();
+    let mut definitions = String::new();
+    for (span, address) in printed.places.iter().filter(|(_, address)| inlined.contains(address)) {
+        let Some(image) = images.get(address) else { continue };
+        let with = if printed.times(*address) == 1 {
+            css::url_token(image)
+        } else {
+            let name = format!("--fewer-{:08x}", crate::graph::hash(image.as_bytes()) as u32);
+            if !definitions.contains(&name) {
+                definitions.push_str(&format!("{name}:{};", css::url_token(image)));
+            }
+            format!("var({name})")
+        };
+        edits.push(Edit { span: span.clone(), with: with.into_bytes() });
+    }
     let bytes = edit::splice(printed.text.as_bytes(), &edits);
-    String::from_utf8(bytes).unwrap_or_else(|_| printed.text.clone())
+    let mut text = String::from_utf8(bytes).unwrap_or_else(|_| printed.text.clone());
+    if !definitions.is_empty() {
+        definitions.pop();
+        text.push_str(&format!(":root{{{definitions}}}"));
+    }
+    text
+}
+
+impl Printed {
+    /// How often the sheet names this image.
+    fn times(&self, address: AddressId) -> usize {
+        self.places.iter().filter(|(_, a)| *a == address).count()
+    }
+
+    /// Whether the image can stand here once.
+    fn takes(&self, address: AddressId) -> bool {
+        let spans: Vec<_> = self.places.iter().filter(|(_, a)| *a == address).map(|(span, _)| span.clone()).collect();
+        spans.len() == 1 || css::allows_custom_property(&self.text, &spans)
+    }
 }
 
 struct Work<'a> {
@@ -328,12 +354,8 @@ impl<'a> Work<'a> {
     fn takes(&self, key: u32, candidate: &Candidate) -> bool {
         self.state.contains_key(&key)
             && !self.bans.inline.contains(&(key, candidate.address))
-            && self.places(key, candidate.address) == 1
+            && self.prints[key as usize].as_ref().is_ok_and(|p| p.takes(candidate.address))
             && !self.is_forbidden(key)
-    }
-
-    fn places(&self, key: u32, address: AddressId) -> usize {
-        self.prints[key as usize].as_ref().map_or(0, |p| p.places.iter().filter(|(_, a)| *a == address).count())
     }
 
     /// Some page that loads this stylesheet has a policy without `data:`.
@@ -349,15 +371,16 @@ impl<'a> Work<'a> {
 
     fn refusal(&self, candidate: &Candidate) -> String {
         for &key in &candidate.sheets {
-            if let Err(why) = &self.prints[key as usize] {
-                return format!("its stylesheet stays as it is: {why}");
-            }
+            let printed = match &self.prints[key as usize] {
+                Ok(printed) => printed,
+                Err(why) => return format!("its stylesheet stays as it is: {why}"),
+            };
             if self.is_forbidden(key) {
                 return "a page of its stylesheet has a policy that forbids data: images".to_owned();
             }
-            let times = self.places(key, candidate.address);
-            if times > 1 {
-                return format!("its stylesheet names it {times} times");
+            if !printed.takes(candidate.address) {
+                let times = printed.times(candidate.address);
+                return format!("its stylesheet names it {times} times, in ways that cannot share one copy");
             }
         }
         "a page would get larger".to_owned()
