@@ -1,6 +1,18 @@
 //! Content codings (RFC 9110, section 8.4): gzip (RFC 1952) and brotli (RFC 7932).
 //!
 //! Bytes in, bytes out; equal input gives equal output. Whether a variant is worth having is decided elsewhere.
+//!
+//! Measured on 60 pages of the Boost documentation (1,973,935 bytes; CPU seconds of one core, release build):
+//!
+//! | encoder       |    s | ratio  |  | encoder          |    s | ratio  |
+//! |---------------|------|--------|--|------------------|------|--------|
+//! | libdeflate 6  | 0.01 | 0.1092 |  | C brotli 9       | 0.24 | 0.0897 |
+//! | libdeflate 9  | 0.03 | 0.1055 |  | C brotli 10      | 0.71 | 0.0822 |
+//! | libdeflate 12 | 0.64 | 0.1032 |  | C brotli 11      | 2.97 | 0.0798 |
+//! | C brotli 5    | 0.02 | 0.0923 |  | brotli crate 11  | 3.43 | 0.0798 |
+//!
+//! The `brotli` crate writes the same sizes as the C library in 1.15 (quality 11) to 2.5 (5) times its time; mode, size
+//! hint and a window between 16 and 24 bits change nothing at this size of file.
 
 use brotlic::decode::DecoderInfo;
 use brotlic::encode::BrotliOperation;

@@ -156,3 +156,7 @@ fn is_packed(bytes: &[u8]) -> bool {
     let mp4 = bytes.get(4..8) == Some(b"ftyp");
     webp || mp4 || MAGIC.iter().any(|magic| bytes.starts_with(magic))
 }
+
+#[cfg(test)]
+#[path = "variants_tests.rs"]
+mod tests;

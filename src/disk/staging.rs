@@ -317,3 +317,7 @@ fn remove_litter(parent: &Path, prefix: &[u8], real: &Path) -> anyhow::Result<()
 fn is_random(suffix: &[u8]) -> bool {
     suffix.len() == 6 && suffix.iter().all(u8::is_ascii_alphanumeric)
 }
+
+#[cfg(test)]
+#[path = "staging_tests.rs"]
+mod tests;
