@@ -135,7 +135,7 @@ pub struct Common {
     pub request_overhead: u64,
     /// Fail (exit status 1) when a page makes more requests than this on its first view.
     #[arg(long, value_name = "N")]
-    pub max_requests: Option<u64>,
+    pub max_requests: Option<u32>,
     /// Write the whole report to this file (.json).
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

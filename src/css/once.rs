@@ -83,7 +83,8 @@ fn is_plain(declaration: &str) -> bool {
     if !name.bytes().all(|b| b.is_ascii_alphabetic() || b == b'-') || !token::list(value).iter().all(plain) {
         return false;
     }
-    let id = PropertyId::from(name.to_ascii_lowercase().as_str());
+    let name = name.to_ascii_lowercase();
+    let id = PropertyId::from(name.as_str());
     let known = Property::parse_string(id, value, ParserOptions::default());
     known.is_ok_and(|p| !matches!(p, Property::Unparsed(_) | Property::Custom(_)))
 }
