@@ -28,3 +28,4 @@ pub mod css;
 pub mod view;
 pub mod policy;
 pub mod encode;
+pub mod report;
