@@ -291,6 +291,14 @@ fn join(base: &Url, raw: &str) -> Result<Url, Unjoined> {
     if has_scheme(raw, "file:") {
         return Err(Unjoined::LocalFile);
     }
+    // More than two slashes in front of a host are as two (URL standard, "special authority ignore slashes state");
+    // url 2.5.8 has no host then.
+    let slashes = raw.bytes().take_while(|b| matches!(b, b'/' | b'\\')).count();
+    let raw = if base.is_special() {
+        &raw[slashes.saturating_sub(2)..]
+    } else {
+        raw
+    };
     let url = base.join(raw).map_err(|_| Unjoined::Unparsed)?;
     if !matches!(url.scheme(), "http" | "https") || !url.path().split('/').any(is_drive) {
         return Ok(url);
