@@ -30,9 +30,13 @@ pub fn write_json(report: &Report, out: impl Write) -> io::Result<()> {
 
 fn array<T: Serialize>(out: &mut impl Write, name: &str, items: impl Iterator<Item = T>) -> io::Result<()> {
     write!(out, ",\n\"{name}\":[")?;
+    // The serializer writes a few bytes at a time; a line is put together in memory first.
+    let mut line = Vec::new();
     for (i, item) in items.enumerate() {
-        out.write_all(if i == 0 { b"\n" } else { b",\n" })?;
-        serde_json::to_writer(&mut *out, &item)?;
+        line.clear();
+        line.extend_from_slice(if i == 0 { b"\n" } else { b",\n" });
+        serde_json::to_writer(&mut line, &item)?;
+        out.write_all(&line)?;
     }
     out.write_all(b"]")
 }
