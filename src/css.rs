@@ -32,7 +32,10 @@ pub enum Place {
     Import,
     FontFace,
     /// A declaration of this property (lower case).
-    Property { name: String, image_set: bool },
+    Property {
+        name: String,
+        image_set: bool,
+    },
     /// A custom property: resolved where `var()` is used.
     Custom,
     /// `@namespace`, `@document`, `@supports` and everything else that is no request.

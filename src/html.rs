@@ -113,6 +113,9 @@ pub fn escape_attribute(_value: &str, _quote: u8) -> String {
 
 impl Tag {
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|a| a.name == name).map(|a| a.value.as_str())
+        self.attributes
+            .iter()
+            .find(|a| a.name == name)
+            .map(|a| a.value.as_str())
     }
 }

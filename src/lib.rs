@@ -14,17 +14,17 @@
 //! - the scanners (`html`, `css`, `view`) know nothing of files, options or plans;
 //! - nothing is written to SITE, and OUT appears by one rename.
 
-pub mod options;
+pub mod charset;
+pub mod css;
 pub mod diagnostic;
 pub mod disk;
-pub mod parallel;
+pub mod edit;
+pub mod encode;
+pub mod html;
 pub mod media;
+pub mod options;
+pub mod parallel;
+pub mod policy;
 pub mod site;
 pub mod url;
-pub mod charset;
-pub mod edit;
-pub mod html;
-pub mod css;
 pub mod view;
-pub mod policy;
-pub mod encode;

@@ -32,7 +32,9 @@ impl SitePath {
     /// What stands behind the last `.` of the name, in lower case; empty without one.
     pub fn extension(&self) -> String {
         let name = self.name();
-        let Some(dot) = name.iter().rposition(|&b| b == b'.') else { return String::new() };
+        let Some(dot) = name.iter().rposition(|&b| b == b'.') else {
+            return String::new();
+        };
         String::from_utf8_lossy(&name[dot + 1..]).to_ascii_lowercase()
     }
 }
@@ -42,7 +44,11 @@ impl fmt::Display for SitePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for chunk in self.0.utf8_chunks() {
             for c in chunk.valid().chars() {
-                if c.is_control() { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
+                if c.is_control() {
+                    write!(f, "{}", c.escape_default())?
+                } else {
+                    write!(f, "{c}")?
+                }
             }
             for byte in chunk.invalid() {
                 write!(f, "\\x{byte:02X}")?;
@@ -91,7 +97,10 @@ impl Site {
 
     /// The file at exactly this path.
     pub fn find(&self, path: &[u8]) -> Option<FileId> {
-        self.files.binary_search_by(|file| file.path.as_bytes().cmp(path)).ok().map(|i| FileId(i as u32))
+        self.files
+            .binary_search_by(|file| file.path.as_bytes().cmp(path))
+            .ok()
+            .map(|i| FileId(i as u32))
     }
 
     /// Whether some file lies below this folder (no `/` at its end; empty is the root).
@@ -100,7 +109,11 @@ impl Site {
             return true;
         }
         let prefix = [path, b"/"].concat();
-        let at = self.files.partition_point(|file| file.path.as_bytes() < prefix.as_slice());
-        self.files.get(at).is_some_and(|file| file.path.as_bytes().starts_with(&prefix))
+        let at = self
+            .files
+            .partition_point(|file| file.path.as_bytes() < prefix.as_slice());
+        self.files
+            .get(at)
+            .is_some_and(|file| file.path.as_bytes().starts_with(&prefix))
     }
 }
