@@ -36,8 +36,12 @@ pub fn build(
     dry_run: bool,
     progress: Progress<'_>,
 ) -> anyhow::Result<Built> {
-    let staging = Staging::begin(root, out, options.force)?;
-    let staging = if dry_run { None } else { Some(staging) };
+    let staging = if dry_run {
+        Staging::check(root, out, options.force)?;
+        None
+    } else {
+        Some(Staging::begin(root, out, options.force)?)
+    };
     progress("reading");
     let (site, mut diagnostics) = site::read(root, options)?;
     progress("linking");

@@ -154,6 +154,11 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     write().with_context(|| format!("cannot write {}", shown(path)))
 }
 
+/// Whether `path` lies, or once written would lie, in `folder`; links and missing folders are followed as far as known.
+pub fn is_inside(path: &Path, folder: &Path) -> anyhow::Result<bool> {
+    Ok(real_or_planned(path)?.0.starts_with(real_or_planned(folder)?.0))
+}
+
 /// A path as it may be printed: control characters escaped.
 pub(crate) fn shown(path: &Path) -> String {
     crate::site::SitePath::new(path.as_os_str().as_bytes()).to_string()

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
 }
 
 fn run(command: &Command) -> anyhow::Result<ExitCode> {
+    check_report_path(command)?;
     let (common, result) = match command {
         Command::Build(build) => (&build.common, {
             let options = build.options()?;
@@ -57,6 +58,23 @@ fn run(command: &Command) -> anyhow::Result<ExitCode> {
     Ok(if failed { ExitCode::from(OVER_BUDGET) } else { ExitCode::SUCCESS })
 }
 
+/// SITE is never written, and what stands in OUT is the site alone.
+fn check_report_path(command: &Command) -> anyhow::Result<()> {
+    let (common, folders) = match command {
+        Command::Build(build) => (&build.common, vec![("SITE", &build.site), ("OUT", &build.out)]),
+        Command::Report(report) => (&report.common, vec![("SITE", &report.site)]),
+    };
+    let Some(path) = &common.report else { return Ok(()) };
+    let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
+    let is_device = disk::stat(path).is_ok_and(|stat| !matches!(stat.kind, disk::Kind::File | disk::Kind::Folder));
+    anyhow::ensure!(is_json || is_device, "--report {}: expected a name that ends in .json", path.display());
+    for (name, folder) in folders {
+        let inside = disk::is_inside(path, folder)?;
+        anyhow::ensure!(!inside, "--report {} lies inside {name}: choose a place outside", path.display());
+    }
+    Ok(())
+}
+
 /// The diagnostics on standard error, the summary on standard output.
 fn print(report: &Report, common: &Common) -> anyhow::Result<()> {
     if common.quiet {
@@ -67,7 +85,7 @@ fn print(report: &Report, common: &Common) -> anyhow::Result<()> {
         Color::Never => false,
         Color::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none(),
     };
-    let diagnostics = report::diagnostics_text(&report.diagnostics, wants(std::io::stderr().is_terminal()));
+    let diagnostics = report::diagnostics_text(&report.diagnostics, common.verbose, wants(std::io::stderr().is_terminal()));
     std::io::stderr().write_all(diagnostics.as_bytes())?;
     let width = 80;
     let summary = report::summary(report, width, wants(std::io::stdout().is_terminal()));

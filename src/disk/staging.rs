@@ -46,6 +46,13 @@ impl Drop for Parents {
 }
 
 impl Staging {
+    /// The checks of `begin` alone: nothing is written or removed.
+    pub fn check(site: &Path, out: &Path, force: bool) -> anyhow::Result<()> {
+        let (real, _) = real_or_planned(out)?;
+        refuse_overlap(site, out, &real)?;
+        refuse_content(out, &real, force)
+    }
+
     /// Checks that OUT may be written, clears up after killed runs, and starts a new OUT.
     pub fn begin(site: &Path, out: &Path, force: bool) -> anyhow::Result<Staging> {
         let (real, missing) = real_or_planned(out)?;

@@ -7,17 +7,23 @@ use std::fmt::Write;
 use super::text::{Paint, clean, grouped};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 
-/// Lines shown for one code.
+/// Lines shown for one code, unless all are asked for.
 const SHOWN: usize = 5;
 
 /// `css/site.css:12:7: warning[css-syntax]: unclosed string`, then `  help: ...`. Ends in a line break unless empty.
-pub fn diagnostics_text(diagnostics: &[Diagnostic], color: bool) -> String {
+///
+/// Without `all`, five lines of a code, and no notes: they are counted in the summary.
+pub fn diagnostics_text(diagnostics: &[Diagnostic], all: bool, color: bool) -> String {
     let paint = Paint(color);
+    let shown = if all { usize::MAX } else { SHOWN };
     let mut out = String::new();
     // In order of first appearance; there are few codes.
     let mut counts: Vec<(Code, usize)> = Vec::new();
     for diagnostic in sorted(diagnostics) {
         let code = diagnostic.code;
+        if !all && severity(code) == Severity::Note {
+            continue;
+        }
         let at = counts
             .iter()
             .position(|(seen, _)| *seen == code)
@@ -27,7 +33,7 @@ pub fn diagnostics_text(diagnostics: &[Diagnostic], color: bool) -> String {
             });
         counts[at].1 += 1;
         let count = counts[at].1;
-        if count > SHOWN {
+        if count > shown {
             continue;
         }
         let place = match diagnostic.position {
@@ -40,12 +46,12 @@ pub fn diagnostics_text(diagnostics: &[Diagnostic], color: bool) -> String {
             let _ = writeln!(out, "  help: {}", help(code));
         }
     }
-    for (code, count) in counts.into_iter().filter(|(_, count)| *count > SHOWN) {
+    for (code, count) in counts.into_iter().filter(|(_, count)| *count > shown) {
         let _ = writeln!(
             out,
             "{}: {} more like these",
             label(code, &paint),
-            grouped((count - SHOWN) as u64)
+            grouped((count - shown) as u64)
         );
     }
     out

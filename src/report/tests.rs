@@ -377,7 +377,7 @@ fn a_site_without_pages() {
 #[test]
 fn diagnostics_in_the_order_of_files() {
     assert_eq!(
-        diagnostics_text(&sample().diagnostics, false),
+        diagnostics_text(&sample().diagnostics, true, false),
         "\
 a\\u{1b}[31m.txt: warning[missing-file]: \\u{202e}evil\\u{7}
   help: add the file or correct the reference; each view pays a request for the error page
@@ -388,7 +388,7 @@ css/site.css:1:100: warning[css-syntax]: unclosed string
 index.html:1:8: warning[missing-file]: no file at /gone.png
 "
     );
-    assert_eq!(diagnostics_text(&[], true), "");
+    assert_eq!(diagnostics_text(&[], false, true), "");
 }
 
 #[test]
@@ -397,14 +397,14 @@ fn frequent_diagnostics_are_folded() {
         .map(|i| finding("z.html", i, Code::MissingFile, "no file"))
         .collect();
     many.extend((0..5).map(|i| finding("a.css", i, Code::CssSyntax, "bad")));
-    let text = diagnostics_text(&many, false);
+    let text = diagnostics_text(&many, false, false);
     assert_eq!(text.lines().count(), 5 + 5 + 2 + 1);
     assert_eq!(
         text.lines().last(),
         Some("warning[missing-file]: 1,245 more like these")
     );
     many.reverse();
-    assert_eq!(diagnostics_text(&many, false), text);
+    assert_eq!(diagnostics_text(&many, false, false), text);
 }
 
 #[test]
