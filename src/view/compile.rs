@@ -1,5 +1,7 @@
 //! From the text of a stylesheet to a `Sheet`: the rule structure (CSS Syntax 3, CSS Nesting 1, CSS Cascade 5).
 
+use std::collections::HashMap;
+
 use cssparser::{
     AtRuleParser, BasicParseErrorKind, CowRcStr, DeclarationParser, ParseError, Parser, ParserState,
     QualifiedRuleParser, RuleBodyItemParser, RuleBodyParser, StyleSheetParser, Token,
@@ -50,6 +52,8 @@ struct Compiler<'a> {
     layer: u32,
     scope: u32,
     anonymous: u32,
+    /// Index plus one of each of the sheet's layers.
+    layers: HashMap<Vec<Box<str>>, u32>,
     /// `@import` and `@namespace` are still allowed.
     imports: bool,
     names: bool,
@@ -98,6 +102,7 @@ impl<'a> Compiler<'a> {
             layer: 0,
             scope: 0,
             anonymous: 0,
+            layers: HashMap::new(),
             imports: true,
             names: true,
             nested: true,
@@ -171,13 +176,13 @@ impl<'a> Compiler<'a> {
     fn layer(&mut self, name: &[Box<str>]) -> u32 {
         let mut path = self.layer_path();
         path.extend_from_slice(name);
-        match self.sheet.layers.iter().position(|l| *l == path) {
-            Some(i) => i as u32 + 1,
-            None => {
-                self.sheet.layers.push(path);
-                self.sheet.layers.len() as u32
-            }
+        if let Some(known) = self.layers.get(&path) {
+            return *known;
         }
+        self.sheet.layers.push(path.clone());
+        let index = self.sheet.layers.len() as u32;
+        self.layers.insert(path, index);
+        index
     }
 
     fn anonymous(&mut self) -> Vec<Box<str>> {
@@ -227,6 +232,7 @@ impl<'a> Compiler<'a> {
             media,
             supported,
             layer,
+            layers_before: self.sheet.layers.len(),
         })
     }
 

@@ -260,7 +260,7 @@ impl<'i> selectors::parser::Parser<'i> for Namespaces {
     }
 
     fn is_is_alias(&self, name: &str) -> bool {
-        name.eq_ignore_ascii_case("-webkit-any") || name.eq_ignore_ascii_case("matches")
+        name.eq_ignore_ascii_case("-webkit-any")
     }
 
     fn parse_non_ts_pseudo_class(&self, name: &str) -> Result<PseudoClass, ParseError<Invalid>> {

@@ -43,6 +43,8 @@ pub(super) struct Import {
     /// Chromium fetches whatever the media say, but not what `supports()` refuses.
     pub(super) supported: bool,
     pub(super) layer: Option<Vec<Box<str>>>,
+    /// How many of the sheet's own layers were named before it.
+    pub(super) layers_before: usize,
 }
 
 #[derive(Debug)]

@@ -194,7 +194,6 @@ mod tests {
             Some("m1"),
         );
         check("n 2x", None, Some("n1"), Some("n1"));
-        check("o1 1x,o2 2x", None, None, Some("o1,o2"));
         check("o1 1x, o2 2x", None, None, Some("o1"));
         check("p1 100w, p2 1300w", None, None, Some("p2"));
         check("u 1x, v 1x", None, Some("u1"), Some("u"));

@@ -378,15 +378,13 @@ fn parse(
             let end = input.position();
             input.reset(&start);
             while input.position() < end {
-                match input.next()? {
-                    Token::Delim('/') => break,
-                    Token::Dimension { .. } => return Err(ParseError::unexpected_token()),
+                match input.next() {
+                    Ok(Token::Delim('/')) | Err(_) => break,
+                    Ok(Token::Dimension { .. }) => return Err(ParseError::unexpected_token()),
                     _ => {}
                 }
             }
-            while input.position() < end {
-                input.next()?;
-            }
+            while input.position() < end && input.next().is_ok() {}
             Value::Urls(urls.into())
         }
         _ => Value::Urls(components(input, nth)?.into()),
