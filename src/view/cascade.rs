@@ -14,7 +14,8 @@ use selectors::matching::{matches_selector, matches_selector_list};
 
 use super::Window;
 use super::document::{Document, NONE};
-use super::selector::{Element, PseudoElement, Selector};
+use super::element::Element;
+use super::selector::{PseudoElement, Selector};
 use super::sheet::{Block, Declaration, Sheet, Test};
 use super::value::{Display, Property, Value, Wide};
 
@@ -45,6 +46,8 @@ pub(super) struct Styles<'a> {
     /// Declarations of `style` attributes.
     inline: HashMap<u32, Rc<Vec<Declaration>>>,
     caches: SelectorCaches,
+    /// Some sheet sets `content-visibility`.
+    skips: bool,
     displays: HashMap<u32, Display>,
     rendered: HashMap<u32, bool>,
     pub(super) customs: HashMap<u32, Rc<Vec<Found>>>,
@@ -80,6 +83,7 @@ impl<'a> Styles<'a> {
         layers: &[Vec<Box<str>>],
         window: Window,
     ) -> Self {
+        let skips = instances.iter().any(|i| i.sheet.skips);
         let containers = instances.iter().any(|i| i.sheet.containers);
         let conditions = instances
             .iter()
@@ -105,6 +109,7 @@ impl<'a> Styles<'a> {
             conditions,
             ranks,
             inline: HashMap::new(),
+            skips,
             caches: SelectorCaches::default(),
             displays: HashMap::new(),
             rendered: HashMap::new(),
@@ -259,7 +264,7 @@ impl<'a> Styles<'a> {
                 });
             }
         }
-        found.sort_by(|a, b| b.key.cmp(&a.key));
+        found.sort_by_key(|f| std::cmp::Reverse(f.key));
         found
     }
 
@@ -301,10 +306,27 @@ impl<'a> Styles<'a> {
             at = self.document.nodes[at as usize].parent;
         }
         while let Some(at) = chain.pop() {
-            result = result && !self.is_closed_content(at) && self.display(at) != Display::None;
+            result = result
+                && !self.is_closed_content(at)
+                && self.display(at) != Display::None
+                && !(self.skips && self.is_skipped(at));
             self.rendered.insert(at, result);
         }
         result
+    }
+
+    /// Inside `content-visibility: hidden` nothing gets a style.
+    fn is_skipped(&mut self, id: u32) -> bool {
+        let Some(parent) = self.document.parent_element(id) else {
+            return false;
+        };
+        let found = self.declared(parent, None, &|p| {
+            matches!(p, Property::ContentVisibility | Property::All)
+        });
+        let winner = self
+            .winner(&found, &Property::ContentVisibility)
+            .and_then(|w| self.declaration(w.from));
+        winner.is_some_and(|d| d.value == Value::Display(Display::None))
     }
 
     /// In a closed `details`, all but the first `summary` waits; `video`, `audio` and an `object` with

@@ -33,6 +33,8 @@ pub struct Sheet {
     pub(super) fetching: Vec<u32>,
     /// Some rule makes a container: otherwise no `@container` matches.
     pub(super) containers: bool,
+    /// Some rule sets `content-visibility`.
+    pub(super) skips: bool,
 }
 
 #[derive(Debug)]
@@ -147,6 +149,7 @@ impl Declaration {
             Value::Var { .. } => !matches!(
                 self.property,
                 Property::Display
+                    | Property::ContentVisibility
                     | Property::Position
                     | Property::Float
                     | Property::FontFamily

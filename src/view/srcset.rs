@@ -117,14 +117,11 @@ fn candidates<'a>(srcset: &'a str, sizes: Sizes<'_>) -> Vec<(Candidate<'a>, bool
 fn source_size(sizes: Sizes<'_>) -> f64 {
     let window = sizes.window;
     let text = sizes.sizes.unwrap_or("");
-    if text
-        .trim_matches(is_space)
-        .get(..4)
-        .is_some_and(|s| s.eq_ignore_ascii_case("auto"))
+    let auto = text.trim_matches(is_space).get(..4);
+    if auto.is_some_and(|s| s.eq_ignore_ascii_case("auto"))
+        && let Some(width) = sizes.auto
     {
-        if let Some(width) = sizes.auto {
-            return width;
-        }
+        return width;
     }
     let mut input = Parser::new(text);
     let found = input.parse_comma_separated(|input| {

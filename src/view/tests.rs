@@ -189,6 +189,23 @@ fn without_a_box() {
 }
 
 #[test]
+fn skipped_content() {
+    check(
+        "<style>.e{content-visibility:hidden;background:url(self.png)}.e p{background:url(e.png)}</style><div class=e><p>x</p>\
+         <img src=i.png loading=lazy></div>",
+        "self.png",
+    );
+    check(
+        "<style>p{background:url(p.png)}</style><object data=x.svg><p>x</p></object><video><p>x</p></video>",
+        "x.svg",
+    );
+    check(
+        "<style>object p{background:url(p.png)}</style><object><p>x</p></object>",
+        "p.png",
+    );
+}
+
+#[test]
 fn pseudo_elements() {
     check(
         "<style>.a::before{background:url(a.png)}.b:before{content:\"\";background:url(b.png)}.c::before{content:none;\
