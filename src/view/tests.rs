@@ -586,3 +586,10 @@ fn imports_that_double() {
         .collect();
     paths("<link rel=stylesheet href=0.css>", &files);
 }
+
+#[test]
+fn sheets_and_documents_are_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<Sheet>();
+    shared::<Document>();
+}
