@@ -8,9 +8,12 @@ mod cascade;
 mod compile;
 mod defaults;
 mod document;
+mod element;
 mod face;
 mod family;
 mod fonts;
+mod frames;
+mod grammar;
 mod hash;
 mod image;
 mod layer;
@@ -31,6 +34,9 @@ pub use compile::compile;
 pub use document::{Document, parse};
 pub use sheet::Sheet;
 pub use sheets::{StyleElement, style_attributes, style_elements};
+
+#[cfg(test)]
+mod tests;
 
 use crate::html::Kind;
 
@@ -76,8 +82,8 @@ pub trait Library {
 /// Everything the page requests, in the order of the markup, then of the sheets.
 pub fn requests(document: &Document, library: &dyn Library, window: Window) -> Vec<Request> {
     let own = sheets::own_sheets(document);
-    let (instances, mut imports) = sheets::collect(document, &own, library, window);
-    let mut styles = cascade::Styles::new(document, instances, window);
+    let (instances, layers, mut imports) = sheets::collect(document, &own, library, window);
+    let mut styles = cascade::Styles::new(document, instances, &layers, window);
     let mut markup = markup::Markup {
         document,
         window,

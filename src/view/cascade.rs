@@ -14,7 +14,8 @@ use selectors::matching::{matches_selector, matches_selector_list};
 
 use super::Window;
 use super::document::{Document, NONE};
-use super::selector::{Element, PseudoElement, Selector};
+use super::element::Element;
+use super::selector::{PseudoElement, Selector};
 use super::sheet::{Block, Declaration, Sheet, Test};
 use super::value::{Display, Property, Value, Wide};
 
@@ -25,6 +26,8 @@ pub(super) struct Instance<'a> {
     pub(super) place: Place,
     /// Of the layer that the sheet was imported into.
     pub(super) layer: Vec<Box<str>>,
+    /// Which of the page's sheets this is, in the order of reading.
+    pub(super) visit: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +46,8 @@ pub(super) struct Styles<'a> {
     /// Declarations of `style` attributes.
     inline: HashMap<u32, Rc<Vec<Declaration>>>,
     caches: SelectorCaches,
+    /// Some sheet sets `content-visibility`.
+    skips: bool,
     displays: HashMap<u32, Display>,
     rendered: HashMap<u32, bool>,
     pub(super) customs: HashMap<u32, Rc<Vec<Found>>>,
@@ -72,7 +77,13 @@ pub(super) enum At {
 }
 
 impl<'a> Styles<'a> {
-    pub(super) fn new(document: &'a Document, instances: Vec<Instance<'a>>, window: Window) -> Self {
+    pub(super) fn new(
+        document: &'a Document,
+        instances: Vec<Instance<'a>>,
+        layers: &[Vec<Box<str>>],
+        window: Window,
+    ) -> Self {
+        let skips = instances.iter().any(|i| i.sheet.skips);
         let containers = instances.iter().any(|i| i.sheet.containers);
         let conditions = instances
             .iter()
@@ -91,13 +102,14 @@ impl<'a> Styles<'a> {
                 holds
             })
             .collect();
-        let ranks = ranks(&instances);
+        let ranks = ranks(&instances, layers);
         Styles {
             document,
             instances,
             conditions,
             ranks,
             inline: HashMap::new(),
+            skips,
             caches: SelectorCaches::default(),
             displays: HashMap::new(),
             rendered: HashMap::new(),
@@ -252,7 +264,7 @@ impl<'a> Styles<'a> {
                 });
             }
         }
-        found.sort_by(|a, b| b.key.cmp(&a.key));
+        found.sort_by_key(|f| std::cmp::Reverse(f.key));
         found
     }
 
@@ -294,13 +306,31 @@ impl<'a> Styles<'a> {
             at = self.document.nodes[at as usize].parent;
         }
         while let Some(at) = chain.pop() {
-            result = result && !self.is_closed_content(at) && self.display(at) != Display::None;
+            result = result
+                && !self.is_closed_content(at)
+                && self.display(at) != Display::None
+                && !(self.skips && self.is_skipped(at));
             self.rendered.insert(at, result);
         }
         result
     }
 
-    /// In a closed `details`, all but the first `summary` waits; `video` and `audio` show nothing of their content.
+    /// Inside `content-visibility: hidden` nothing gets a style.
+    fn is_skipped(&mut self, id: u32) -> bool {
+        let Some(parent) = self.document.parent_element(id) else {
+            return false;
+        };
+        let found = self.declared(parent, None, &|p| {
+            matches!(p, Property::ContentVisibility | Property::All)
+        });
+        let winner = self
+            .winner(&found, &Property::ContentVisibility)
+            .and_then(|w| self.declaration(w.from));
+        winner.is_some_and(|d| d.value == Value::Display(Display::None))
+    }
+
+    /// In a closed `details`, all but the first `summary` waits; `video`, `audio` and an `object` with
+    /// something to show have no use for their content.
     fn is_closed_content(&self, id: u32) -> bool {
         let Some(parent) = self.document.parent_element(id) else {
             return false;
@@ -310,6 +340,9 @@ impl<'a> Styles<'a> {
         };
         // What stands in them for browsers that cannot play has no style.
         if details.is_html() && matches!(&*details.name.local, "video" | "audio") {
+            return true;
+        }
+        if super::markup::shows_something(details) {
             return true;
         }
         if !details.is_html() || &*details.name.local != "details" || details.has("open") {
@@ -405,46 +438,41 @@ fn context<'c>(
 }
 
 /// Layers are ordered by first appearance, a layer's own rules after those of its sublayers (section 6.4.3).
-fn ranks(instances: &[Instance<'_>]) -> Vec<Vec<u32>> {
+/// `names` are the paths of all layers in the order in which they are named.
+fn ranks(instances: &[Instance<'_>], names: &[Vec<Box<str>>]) -> Vec<Vec<u32>> {
     // Each layer by its parent and name; the number is the order of appearance.
-    let mut tree: HashMap<(u32, Box<str>), u32> = HashMap::new();
-    let mut paths: Vec<Vec<Vec<u32>>> = Vec::new();
-    let mut enter = |path: &mut Vec<u32>, name: &str, unique: usize| {
-        let parent = path.last().copied().unwrap_or(0);
-        // Anonymous layers of two sheets are two layers.
-        let name = if name.starts_with('\0') {
-            format!("{name}\0{unique}")
-        } else {
-            name.to_owned()
-        };
-        let next = tree.len() as u32 + 1;
-        path.push(*tree.entry((parent, name.into())).or_insert(next));
-    };
-    for (index, instance) in instances.iter().enumerate() {
-        let mut base = Vec::new();
-        for name in &instance.layer {
-            enter(&mut base, name, index);
+    let mut tree: HashMap<(u32, &str), u32> = HashMap::new();
+    for path in names {
+        let mut parent = 0;
+        for name in path {
+            let next = tree.len() as u32 + 1;
+            parent = *tree.entry((parent, name)).or_insert(next);
         }
-        let mut own = vec![base.clone()];
-        for layer in &instance.sheet.layers {
-            let mut path = base.clone();
-            for name in layer {
-                enter(&mut path, name, index);
-            }
-            own.push(path);
-        }
-        paths.push(own);
     }
-    let close = |path: &Vec<u32>| -> Vec<u32> { path.iter().copied().chain([u32::MAX]).collect() };
-    let mut all: Vec<Vec<u32>> = paths.iter().flatten().map(close).collect();
+    let place = |path: &[Box<str>]| -> Vec<u32> {
+        let mut numbers = Vec::with_capacity(path.len() + 1);
+        let mut parent = 0;
+        for name in path {
+            parent = tree.get(&(parent, &**name)).copied().unwrap_or(0);
+            numbers.push(parent);
+        }
+        numbers.push(u32::MAX);
+        numbers
+    };
+    let own: Vec<Vec<Vec<u32>>> = instances
+        .iter()
+        .map(|i| {
+            let layers = i
+                .sheet
+                .layers
+                .iter()
+                .map(|l| place(&super::sheets::full_path(&i.layer, l, i.visit)));
+            std::iter::once(place(&i.layer)).chain(layers).collect()
+        })
+        .collect();
+    let mut all: Vec<&Vec<u32>> = own.iter().flatten().collect();
     all.sort();
     all.dedup();
-    paths
-        .iter()
-        .map(|own| {
-            own.iter()
-                .map(|p| all.binary_search(&close(p)).map_or(0, |i| i as u32))
-                .collect()
-        })
-        .collect()
+    let rank = |path: &Vec<u32>| all.binary_search(&path).map_or(0, |i| i as u32);
+    own.iter().map(|paths| paths.iter().map(rank).collect()).collect()
 }

@@ -1,5 +1,7 @@
 //! From the text of a stylesheet to a `Sheet`: the rule structure (CSS Syntax 3, CSS Nesting 1, CSS Cascade 5).
 
+use std::collections::HashMap;
+
 use cssparser::{
     AtRuleParser, BasicParseErrorKind, CowRcStr, DeclarationParser, ParseError, Parser, ParserState,
     QualifiedRuleParser, RuleBodyItemParser, RuleBodyParser, StyleSheetParser, Token,
@@ -37,7 +39,7 @@ pub(super) fn attribute(text: &str) -> Vec<Declaration> {
     compiler.pending
 }
 
-struct Compiler<'a> {
+pub(super) struct Compiler<'a> {
     sheet: Sheet,
     offsets: &'a [usize],
     namespaces: Namespaces,
@@ -50,6 +52,8 @@ struct Compiler<'a> {
     layer: u32,
     scope: u32,
     anonymous: u32,
+    /// Index plus one of each of the sheet's layers.
+    layers: HashMap<Vec<Box<str>>, u32>,
     /// `@import` and `@namespace` are still allowed.
     imports: bool,
     names: bool,
@@ -57,7 +61,7 @@ struct Compiler<'a> {
     nested: bool,
 }
 
-enum Prelude {
+pub(super) enum Prelude {
     Import(Box<Import>),
     Namespace(Option<String>, String),
     Media(MediaList),
@@ -72,7 +76,7 @@ enum Prelude {
     StartingStyle,
 }
 
-type Result<T> = std::result::Result<T, ParseError<()>>;
+pub(super) type Result<T> = std::result::Result<T, ParseError<()>>;
 
 fn invalid<T>() -> Result<T> {
     Err(ParseError::from_basic_kind(BasicParseErrorKind::AtRuleInvalid))
@@ -98,6 +102,7 @@ impl<'a> Compiler<'a> {
             layer: 0,
             scope: 0,
             anonymous: 0,
+            layers: HashMap::new(),
             imports: true,
             names: true,
             nested: true,
@@ -171,13 +176,13 @@ impl<'a> Compiler<'a> {
     fn layer(&mut self, name: &[Box<str>]) -> u32 {
         let mut path = self.layer_path();
         path.extend_from_slice(name);
-        match self.sheet.layers.iter().position(|l| *l == path) {
-            Some(i) => i as u32 + 1,
-            None => {
-                self.sheet.layers.push(path);
-                self.sheet.layers.len() as u32
-            }
+        if let Some(known) = self.layers.get(&path) {
+            return *known;
         }
+        self.sheet.layers.push(path.clone());
+        let index = self.sheet.layers.len() as u32;
+        self.layers.insert(path, index);
+        index
     }
 
     fn anonymous(&mut self) -> Vec<Box<str>> {
@@ -227,6 +232,7 @@ impl<'a> Compiler<'a> {
             media,
             supported,
             layer,
+            layers_before: self.sheet.layers.len(),
         })
     }
 
@@ -249,7 +255,7 @@ impl<'a> Compiler<'a> {
         Ok((list.replace_parent_selector(parents), weight))
     }
 
-    fn declare(&mut self, name: &str, input: &mut Parser<'_>) -> Result<()> {
+    pub(super) fn declare(&mut self, name: &str, input: &mut Parser<'_>) -> Result<()> {
         let lower;
         let name = if name.starts_with("--") {
             name
@@ -258,6 +264,7 @@ impl<'a> Compiler<'a> {
             &lower
         };
         self.sheet.containers |= matches!(name, "container" | "container-type" | "container-name");
+        self.sheet.skips |= name == "content-visibility";
         let start = input.state();
         let offsets = self.offsets;
         let nth = |at: usize| offsets.binary_search(&at).map_or(u32::MAX, |i| i as u32);
@@ -441,7 +448,7 @@ impl<'i> AtRuleParser<'i> for Compiler<'_> {
             Prelude::Keyframes(name) => {
                 let outer = std::mem::take(&mut self.pending);
                 let parents = self.parents.take();
-                let mut frames = Frames { compiler: self };
+                let mut frames = super::frames::Frames { compiler: self };
                 for _ in RuleBodyParser::new(input, &mut frames) {}
                 let mut declarations = std::mem::replace(&mut self.pending, outer);
                 self.parents = parents;
@@ -454,7 +461,7 @@ impl<'i> AtRuleParser<'i> for Compiler<'_> {
             }
             Prelude::Property(name) => {
                 let outer = std::mem::take(&mut self.pending);
-                let mut registration = Registration { compiler: self };
+                let mut registration = super::frames::Registration { compiler: self };
                 for _ in RuleBodyParser::new(input, &mut registration) {}
                 let initial = std::mem::replace(&mut self.pending, outer);
                 if let Some(Declaration {
@@ -514,90 +521,5 @@ impl RuleBodyItemParser<'_, (), ()> for Compiler<'_> {
 
     fn parse_qualified(&self) -> bool {
         self.nested
-    }
-}
-
-/// The frames of `@keyframes`: all their declarations count.
-struct Frames<'c, 'a> {
-    compiler: &'c mut Compiler<'a>,
-}
-
-impl AtRuleParser<'_> for Frames<'_, '_> {
-    type Prelude = ();
-    type AtRule = ();
-    type Error = ();
-}
-
-impl<'i> QualifiedRuleParser<'i> for Frames<'_, '_> {
-    type Prelude = ();
-    type QualifiedRule = ();
-    type Error = ();
-
-    fn parse_prelude(&mut self, input: &mut Parser<'i>) -> Result<()> {
-        value::rest(input)
-    }
-
-    fn parse_block(&mut self, (): (), _: &ParserState, input: &mut Parser<'i>) -> Result<()> {
-        let mut frame = Registration {
-            compiler: self.compiler,
-        };
-        for _ in RuleBodyParser::new(input, &mut frame) {}
-        Ok(())
-    }
-}
-
-impl DeclarationParser<'_> for Frames<'_, '_> {
-    type Declaration = ();
-    type Error = ();
-}
-
-impl RuleBodyItemParser<'_, (), ()> for Frames<'_, '_> {
-    fn parse_declarations(&self) -> bool {
-        false
-    }
-
-    fn parse_qualified(&self) -> bool {
-        true
-    }
-}
-
-/// A list of declarations without rules in it; of `@property`, the initial value counts as a custom property.
-struct Registration<'c, 'a> {
-    compiler: &'c mut Compiler<'a>,
-}
-
-impl AtRuleParser<'_> for Registration<'_, '_> {
-    type Prelude = ();
-    type AtRule = ();
-    type Error = ();
-}
-
-impl QualifiedRuleParser<'_> for Registration<'_, '_> {
-    type Prelude = ();
-    type QualifiedRule = ();
-    type Error = ();
-}
-
-impl<'i> DeclarationParser<'i> for Registration<'_, '_> {
-    type Declaration = ();
-    type Error = ();
-
-    fn parse_value(&mut self, name: CowRcStr<'i>, input: &mut Parser<'i>, _: &ParserState) -> Result<()> {
-        let name = if name.eq_ignore_ascii_case("initial-value") {
-            "--initial"
-        } else {
-            &name
-        };
-        self.compiler.declare(name, input)
-    }
-}
-
-impl RuleBodyItemParser<'_, (), ()> for Registration<'_, '_> {
-    fn parse_declarations(&self) -> bool {
-        true
-    }
-
-    fn parse_qualified(&self) -> bool {
-        false
     }
 }

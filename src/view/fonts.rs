@@ -306,9 +306,12 @@ fn line_text(styles: &mut Styles<'_>, id: u32, e: &ElementData, boxes: bool) -> 
     inline.then_some(text)
 }
 
+/// A face by sheet and place in it.
+type Placed<'a> = (usize, usize, &'a Face);
+
 /// The active faces of a page by family.
 struct Faces<'a> {
-    families: HashMap<Box<str>, Vec<(usize, usize, &'a Face)>>,
+    families: HashMap<Box<str>, Vec<Placed<'a>>>,
 }
 
 /// Faces asked for so far, and the texts already looked at for each font.
@@ -319,7 +322,7 @@ struct Asked {
 
 impl<'a> Faces<'a> {
     fn new(styles: &Styles<'a>) -> Self {
-        let mut families: HashMap<Box<str>, Vec<(usize, usize, &'a Face)>> = HashMap::new();
+        let mut families: HashMap<Box<str>, Vec<Placed<'a>>> = HashMap::new();
         for (index, instance) in styles.instances.iter().enumerate() {
             let sheet = instance.sheet;
             for (nth, face) in sheet.faces.iter().enumerate() {
@@ -342,7 +345,7 @@ impl<'a> Faces<'a> {
         {
             return;
         }
-        let sets: Vec<Option<Vec<(usize, usize, &Face)>>> = font
+        let sets: Vec<Option<Vec<Placed<'_>>>> = font
             .families
             .iter()
             .map(|f| {
@@ -397,7 +400,7 @@ impl<'a> Faces<'a> {
     }
 
     /// The faces of a family that fit best: slant first, then weight (CSS Fonts 4, section 5.2).
-    fn matching(&self, family: &str, font: &Font) -> Vec<(usize, usize, &'a Face)> {
+    fn matching(&self, family: &str, font: &Font) -> Vec<Placed<'a>> {
         let Some(all) = self.families.get(family) else {
             return Vec::new();
         };

@@ -293,10 +293,7 @@ impl Markup<'_> {
         let mut parent = self.document.parent_element(id);
         while let Some(above) = parent {
             if let Some(outer) = self.document.element(above)
-                && &*outer.name.local == "object"
-                && outer
-                    .get("data")
-                    .is_some_and(|data| embedded_kind(outer, data).is_some())
+                && shows_something(outer)
             {
                 return;
             }
@@ -403,6 +400,13 @@ fn is_media_type(kind: &str) -> bool {
             | "application/x-mpegurl"
             | "audio/mpegurl"
     )
+}
+
+/// An `object` that is loaded: its content is not shown.
+pub(super) fn shows_something(e: &ElementData) -> bool {
+    e.is_html()
+        && &*e.name.local == "object"
+        && e.get("data").is_some_and(|data| embedded_kind(e, data).is_some())
 }
 
 /// By `type`, else by the URL's extension: no plugin exists for what Chromium itself does not show.

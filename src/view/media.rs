@@ -314,25 +314,25 @@ impl Condition {
     pub(super) fn holds(&self, window: Window) -> Option<bool> {
         match self {
             Condition::Not(inner) => inner.holds(window).map(|v| !v),
-            Condition::All(all) => all
-                .iter()
-                .fold(Some(true), |so_far, c| match (so_far, c.holds(window)) {
-                    (Some(false), _) | (_, Some(false)) => Some(false),
-                    (Some(true), Some(true)) => Some(true),
-                    _ => None,
-                }),
-            Condition::Any(any) => {
-                any.iter()
-                    .fold(Some(false), |so_far, c| match (so_far, c.holds(window)) {
-                        (Some(true), _) | (_, Some(true)) => Some(true),
-                        (Some(false), Some(false)) => Some(false),
-                        _ => None,
-                    })
-            }
+            Condition::All(all) => join(all, window, false),
+            Condition::Any(any) => join(any, window, true),
             Condition::Feature(feature) => feature.holds(window),
             Condition::Unknown => None,
         }
     }
+}
+
+/// Three-valued `and` (or `or`): one `decisive` part settles it, else one unknown part leaves it open.
+fn join(parts: &[Condition], window: Window, decisive: bool) -> Option<bool> {
+    let mut unknown = false;
+    for part in parts {
+        match part.holds(window) {
+            Some(value) if value == decisive => return Some(decisive),
+            Some(_) => {}
+            None => unknown = true,
+        }
+    }
+    (!unknown).then_some(!decisive)
 }
 
 impl Feature {

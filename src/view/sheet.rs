@@ -33,6 +33,8 @@ pub struct Sheet {
     pub(super) fetching: Vec<u32>,
     /// Some rule makes a container: otherwise no `@container` matches.
     pub(super) containers: bool,
+    /// Some rule sets `content-visibility`.
+    pub(super) skips: bool,
 }
 
 #[derive(Debug)]
@@ -43,6 +45,8 @@ pub(super) struct Import {
     /// Chromium fetches whatever the media say, but not what `supports()` refuses.
     pub(super) supported: bool,
     pub(super) layer: Option<Vec<Box<str>>>,
+    /// How many of the sheet's own layers were named before it.
+    pub(super) layers_before: usize,
 }
 
 #[derive(Debug)]
@@ -145,6 +149,7 @@ impl Declaration {
             Value::Var { .. } => !matches!(
                 self.property,
                 Property::Display
+                    | Property::ContentVisibility
                     | Property::Position
                     | Property::Float
                     | Property::FontFamily

@@ -17,6 +17,8 @@ use crate::html::Kind;
 const MAX_DEPTH: usize = 64;
 /// Sheets of one page, each import counted: two sheets that import the next two twice would double for ever.
 const MAX_SHEETS: usize = 4_096;
+/// Names of layers on one page; later ones count as the weakest.
+const MAX_LAYERS: usize = 100_000;
 
 /// A `style` element of CSS type, as counted by `From::StyleElement`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,11 +104,12 @@ pub(super) fn collect<'a>(
     own: &'a [Own<'_>],
     library: &'a dyn Library,
     window: Window,
-) -> (Vec<Instance<'a>>, Vec<Request>) {
+) -> (Vec<Instance<'a>>, Vec<Vec<Box<str>>>, Vec<Request>) {
     let mut walk = Walk {
         library,
         window,
         instances: Vec::new(),
+        layers: Vec::new(),
         requests: Vec::new(),
         visited: 0,
     };
@@ -133,7 +136,7 @@ pub(super) fn collect<'a>(
             }
         }
     }
-    (walk.instances, walk.requests)
+    (walk.instances, walk.layers, walk.requests)
 }
 
 /// CSSOM, "preferred CSS style sheet set name": `default-style`, else the first title that is no alternate.
@@ -164,6 +167,7 @@ struct Walk<'a> {
     library: &'a dyn Library,
     window: Window,
     instances: Vec<Instance<'a>>,
+    layers: Vec<Vec<Box<str>>>,
     requests: Vec<Request>,
     visited: usize,
 }
@@ -179,7 +183,13 @@ impl<'a> Walk<'a> {
         chain: &mut Vec<u32>,
     ) {
         self.visited += 1;
+        let visit = self.visited;
+        let mut named = 0;
         for import in &sheet.imports {
+            if applies {
+                self.name_layers(&layer, &sheet.layers[named..import.layers_before], visit);
+                named = import.layers_before;
+            }
             if !import.supported
                 || !is_fetched(&import.raw)
                 || chain.len() > MAX_DEPTH
@@ -204,7 +214,7 @@ impl<'a> Walk<'a> {
             });
             if let Some((key, imported)) = found {
                 let mut inner = layer.clone();
-                inner.extend(import.layer.iter().flatten().cloned());
+                inner.extend(import.layer.iter().flatten().map(|name| unique(name, visit)));
                 chain.push(key);
                 let applies = applies && import.media.matches(self.window);
                 self.enter(imported, Place::Library(key), applies, inner, chain);
@@ -212,9 +222,41 @@ impl<'a> Walk<'a> {
             }
         }
         if applies {
-            self.instances.push(Instance { sheet, place, layer });
+            self.name_layers(&layer, &sheet.layers[named..], visit);
+            self.instances.push(Instance {
+                sheet,
+                place,
+                layer,
+                visit,
+            });
         }
     }
+
+    /// In the order in which a reader of all sheets comes across them (CSS Cascade 5, section 6.4.3).
+    fn name_layers(&mut self, base: &[Box<str>], layers: &[Vec<Box<str>>], visit: usize) {
+        for layer in layers {
+            if self.layers.len() >= MAX_LAYERS {
+                return;
+            }
+            self.layers.push(full_path(base, layer, visit));
+        }
+    }
+}
+
+/// Anonymous layers of two sheets, or of one sheet imported twice, are two layers.
+fn unique(name: &str, visit: usize) -> Box<str> {
+    if name.starts_with('\0') {
+        format!("{name}\0{visit}").into()
+    } else {
+        name.into()
+    }
+}
+
+pub(super) fn full_path(base: &[Box<str>], layer: &[Box<str>], visit: usize) -> Vec<Box<str>> {
+    base.iter()
+        .cloned()
+        .chain(layer.iter().map(|name| unique(name, visit)))
+        .collect()
 }
 
 impl Place {

@@ -117,14 +117,11 @@ fn candidates<'a>(srcset: &'a str, sizes: Sizes<'_>) -> Vec<(Candidate<'a>, bool
 fn source_size(sizes: Sizes<'_>) -> f64 {
     let window = sizes.window;
     let text = sizes.sizes.unwrap_or("");
-    if text
-        .trim_matches(is_space)
-        .get(..4)
-        .is_some_and(|s| s.eq_ignore_ascii_case("auto"))
+    let auto = text.trim_matches(is_space).get(..4);
+    if auto.is_some_and(|s| s.eq_ignore_ascii_case("auto"))
+        && let Some(width) = sizes.auto
     {
-        if let Some(width) = sizes.auto {
-            return width;
-        }
+        return width;
     }
     let mut input = Parser::new(text);
     let found = input.parse_comma_separated(|input| {
@@ -194,7 +191,6 @@ mod tests {
             Some("m1"),
         );
         check("n 2x", None, Some("n1"), Some("n1"));
-        check("o1 1x,o2 2x", None, None, Some("o1,o2"));
         check("o1 1x, o2 2x", None, None, Some("o1"));
         check("p1 100w, p2 1300w", None, None, Some("p2"));
         check("u 1x, v 1x", None, Some("u1"), Some("u"));

@@ -6,7 +6,8 @@
 
 use cssparser::{ParseError, Parser, Token, parse_important};
 
-use super::image::{Url, image, is_gradient};
+use super::grammar;
+use super::image::{Url, image};
 
 pub(super) type Result<T> = std::result::Result<T, ParseError<()>>;
 
@@ -31,6 +32,7 @@ pub(super) enum Property {
     MarkerMid,
     MarkerEnd,
     Display,
+    ContentVisibility,
     Position,
     Float,
     AnimationName,
@@ -160,6 +162,7 @@ pub(super) fn longhands(name: &str) -> Vec<Property> {
         "marker-mid" => vec![P::MarkerMid],
         "marker-end" => vec![P::MarkerEnd],
         "display" => vec![P::Display],
+        "content-visibility" => vec![P::ContentVisibility],
         "position" => vec![P::Position],
         "float" => vec![P::Float],
         "animation" | "animation-name" | "-webkit-animation" | "-webkit-animation-name" => {
@@ -343,7 +346,15 @@ fn parse(
         "background" | "background-image" | "mask" | "mask-image" | "-webkit-mask" | "-webkit-mask-image" => {
             Value::Urls(super::layer::layers(name, input, nth)?.into())
         }
-        "display" => Value::Display(display(input)?),
+        "display" => Value::Display(grammar::display(input)?),
+        "content-visibility" => {
+            let word = input.expect_ident()?.to_ascii_lowercase();
+            match word.as_str() {
+                "hidden" => Value::Display(Display::None),
+                "visible" | "auto" => Value::Display(Display::Block),
+                _ => return Err(ParseError::unexpected_token()),
+            }
+        }
         "position" | "float" => {
             let word = input.expect_ident()?.to_ascii_lowercase();
             Value::OutOfFlow(match word.as_str() {
@@ -354,17 +365,17 @@ fn parse(
                 _ => return Err(ParseError::unexpected_token()),
             })
         }
-        "content" => return Ok(vec![(P::Content, content(input, nth)?)]),
+        "content" => return Ok(vec![(P::Content, grammar::content(input, nth)?)]),
         "font" => return super::family::shorthand(input),
         "font-family" => Value::Families(super::family::families(input)?.into()),
         "font-weight" => Value::Weight(super::family::weight(input)?),
         "font-style" => Value::Italic(super::family::italic(input)?),
         "animation" | "animation-name" | "-webkit-animation" | "-webkit-animation-name" => {
-            Value::Names(names(input)?.into())
+            Value::Names(grammar::names(input)?.into())
         }
         "all" => return Err(ParseError::unexpected_token()),
-        "cursor" => Value::Urls(cursor(input, nth)?.into()),
-        "filter" | "-webkit-filter" | "backdrop-filter" => Value::Urls(filter(input, nth)?.into()),
+        "cursor" => Value::Urls(grammar::cursor(input, nth)?.into()),
+        "filter" | "-webkit-filter" | "backdrop-filter" => Value::Urls(grammar::filter(input, nth)?.into()),
         "list-style-image" | "border-image-source" | "-webkit-mask-box-image-source" => {
             match input.try_parse(|i| i.expect_ident_matching("none")) {
                 Ok(()) => Value::Urls(Box::from([])),
@@ -374,248 +385,22 @@ fn parse(
         "border-image" | "-webkit-border-image" | "-webkit-mask-box-image" => {
             // Slices are numbers or percentages; lengths come behind a slash.
             let start = input.state();
-            let urls = components(input, nth)?;
+            let urls = grammar::components(input, nth)?;
             let end = input.position();
             input.reset(&start);
             while input.position() < end {
-                match input.next()? {
-                    Token::Delim('/') => break,
-                    Token::Dimension { .. } => return Err(ParseError::unexpected_token()),
+                match input.next() {
+                    Ok(Token::Delim('/')) | Err(_) => break,
+                    Ok(Token::Dimension { .. }) => return Err(ParseError::unexpected_token()),
                     _ => {}
                 }
             }
-            while input.position() < end {
-                input.next()?;
-            }
+            while input.position() < end && input.next().is_ok() {}
             Value::Urls(urls.into())
         }
-        _ => Value::Urls(components(input, nth)?.into()),
+        _ => Value::Urls(grammar::components(input, nth)?.into()),
     };
     Ok(properties.iter().map(|p| (p.clone(), value.clone())).collect())
-}
-
-/// CSS Display 3, section 2; only what decides about boxes is kept.
-fn display(input: &mut Parser<'_>) -> Result<Display> {
-    let mut words = Vec::new();
-    while let Ok(word) = input.try_parse(|i| i.expect_ident_cloned()) {
-        words.push(word.to_ascii_lowercase());
-    }
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    Ok(match words.as_slice() {
-        ["none"] => Display::None,
-        ["contents"] => Display::Contents,
-        ["inline"] | ["ruby"] | ["inline", "flow"] => Display::Inline,
-        ["inline-block" | "inline-table" | "math"] => Display::InlineBlock,
-        ["inline-flex" | "inline-grid" | "-webkit-inline-flex" | "-webkit-inline-box"] => Display::InlineFlex,
-        ["block" | "list-item" | "table" | "flow-root" | "flow"] => Display::Block,
-        ["flex" | "grid" | "-webkit-flex" | "-webkit-box" | "grid-lanes"] => Display::Flex,
-        [word] if word.starts_with("table-") => Display::Block,
-        [word] if word.starts_with("ruby-") => Display::Inline,
-        [_] | [] => return Err(ParseError::unexpected_token()),
-        many if many.iter().all(|w| {
-            matches!(
-                *w,
-                "block"
-                    | "inline"
-                    | "flow"
-                    | "flow-root"
-                    | "table"
-                    | "flex"
-                    | "grid"
-                    | "ruby"
-                    | "list-item"
-                    | "math"
-            )
-        }) =>
-        {
-            match (
-                many.contains(&"inline"),
-                many.contains(&"flex") || many.contains(&"grid"),
-            ) {
-                (true, true) => Display::InlineFlex,
-                (true, false) => Display::InlineBlock,
-                (false, true) => Display::Flex,
-                (false, false) => Display::Block,
-            }
-        }
-        _ => return Err(ParseError::unexpected_token()),
-    })
-}
-
-fn content(input: &mut Parser<'_>, nth: Numbering) -> Result<Value> {
-    let mut urls = Vec::new();
-    let mut text = String::new();
-    let mut boxed = true;
-    let mut any = false;
-    loop {
-        if input
-            .try_parse(|i| image(i, nth).map(|found| urls.extend(found)))
-            .is_ok()
-        {
-            any = true;
-            continue;
-        }
-        let state = input.state();
-        match input.next() {
-            Ok(Token::QuotedString(s)) => text.push_str(s),
-            Ok(Token::Ident(word)) => match word.to_ascii_lowercase().as_str() {
-                "none" | "normal" if !any => boxed = false,
-                "open-quote" | "close-quote" => text.push('\u{201c}'),
-                "no-open-quote" | "no-close-quote" => {}
-                _ => return Err(ParseError::unexpected_token()),
-            },
-            Ok(Token::Function(name)) => {
-                match name.to_ascii_lowercase().as_str() {
-                    "counter" | "counters" | "attr" => text.push('0'),
-                    _ => return Err(ParseError::unexpected_token()),
-                }
-                input.parse_nested_block(rest)?;
-            }
-            Ok(Token::Delim('/')) if any => {
-                while !matches!(input.next(), Err(_) | Ok(Token::Delim('!'))) {}
-                return Ok(Value::Content {
-                    urls: urls.into(),
-                    text: text.into(),
-                    boxed,
-                });
-            }
-            _ => {
-                input.reset(&state);
-                break;
-            }
-        }
-        any = true;
-    }
-    if !any {
-        return Err(ParseError::unexpected_token());
-    }
-    Ok(Value::Content {
-        urls: urls.into(),
-        text: text.into(),
-        boxed,
-    })
-}
-
-/// Names of keyframes: every identifier or string of an `animation` could be one.
-fn names(input: &mut Parser<'_>) -> Result<Vec<Box<str>>> {
-    let mut names = Vec::new();
-    loop {
-        let state = input.state();
-        match input.next() {
-            Ok(Token::Ident(name) | Token::QuotedString(name)) => names.push(Box::from(&**name)),
-            Ok(Token::Function(_)) => input.parse_nested_block(rest)?,
-            Ok(Token::Number { .. } | Token::Dimension { .. } | Token::Comma) => {}
-            _ => {
-                input.reset(&state);
-                return Ok(names);
-            }
-        }
-    }
-}
-
-/// `[ <image> [x y]? , ]* keyword` (CSS Basic User Interface 4, section 4.1).
-fn cursor(input: &mut Parser<'_>, nth: Numbering) -> Result<Vec<Url>> {
-    let mut urls = Vec::new();
-    while input
-        .try_parse(|i| image(i, nth).map(|found| urls.extend(found)))
-        .is_ok()
-    {
-        if input.try_parse(|i| i.expect_number()).is_ok() {
-            input.expect_number()?;
-        }
-        input.expect_comma()?;
-    }
-    let word = input.expect_ident()?.to_ascii_lowercase();
-    if word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') {
-        Ok(urls)
-    } else {
-        Err(ParseError::unexpected_token())
-    }
-}
-
-fn filter(input: &mut Parser<'_>, nth: Numbering) -> Result<Vec<Url>> {
-    let mut urls = Vec::new();
-    if input.try_parse(|i| i.expect_ident_matching("none")).is_ok() {
-        return Ok(urls);
-    }
-    loop {
-        if input
-            .try_parse(|i| image(i, nth).map(|found| urls.extend(found)))
-            .is_ok()
-        {
-            continue;
-        }
-        let state = input.state();
-        match input.next() {
-            Ok(Token::Function(name))
-                if matches!(
-                    name.to_ascii_lowercase().as_str(),
-                    "blur"
-                        | "brightness"
-                        | "contrast"
-                        | "drop-shadow"
-                        | "grayscale"
-                        | "hue-rotate"
-                        | "invert"
-                        | "opacity"
-                        | "saturate"
-                        | "sepia"
-                ) =>
-            {
-                input.parse_nested_block(rest)?;
-            }
-            _ => {
-                input.reset(&state);
-                return Ok(urls);
-            }
-        }
-    }
-}
-
-/// A value of images, words, numbers and functions, not checked further.
-fn components(input: &mut Parser<'_>, nth: Numbering) -> Result<Vec<Url>> {
-    let mut urls = Vec::new();
-    let mut any = false;
-    loop {
-        if input
-            .try_parse(|i| image(i, nth).map(|found| urls.extend(found)))
-            .is_ok()
-        {
-            any = true;
-            continue;
-        }
-        let state = input.state();
-        match input.next() {
-            Ok(Token::Ident(word))
-                if word
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') => {}
-            Ok(Token::Function(name))
-                if !is_gradient(name) && !name.starts_with("-m") && !name.starts_with("-o") =>
-            {
-                input.parse_nested_block(rest)?;
-            }
-            Ok(Token::Dimension { unit, .. }) if super::layer::is_unit(unit) => {}
-            Ok(
-                Token::Number { .. }
-                | Token::Percentage { .. }
-                | Token::Delim('/')
-                | Token::Comma
-                | Token::Hash(_)
-                | Token::IDHash(_)
-                | Token::QuotedString(_),
-            ) => {}
-            _ => {
-                input.reset(&state);
-                return if any {
-                    Ok(urls)
-                } else {
-                    Err(ParseError::unexpected_token())
-                };
-            }
-        }
-        any = true;
-    }
 }
 
 pub(super) fn rest(input: &mut Parser<'_>) -> Result<()> {
