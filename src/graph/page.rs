@@ -207,12 +207,14 @@ fn gather(context: &Context<'_>, base: &Base, found: Vec<view::Request>, facts: 
     index.insert(own.clone(), 0);
     facts.page.requests.push((own, request(Kind::Document, false, Initiator::Markup, true)));
     for found in found {
-        let from = match found.from {
-            From::Sheet { key, .. } => &context.sheets[key as usize].base,
+        // A URL that came through a custom property is relative to where `var()` stands.
+        let from = match found.base.as_ref().unwrap_or(&found.from) {
+            From::Sheet { key, .. } => &context.sheets[*key as usize].base,
             _ => base,
         };
         let target = url::resolve(context.site, context.mount, from, &found.raw);
-        let is_icon = found.kind == Kind::Icon;
+        // Fetched by the browser itself or not at all on a view, and never by every browser.
+        let is_apart = matches!(found.kind, Kind::Icon | Kind::Manifest);
         let addresses = match target {
             Target::File { file, address, .. } => vec![Address { url: address, to: Destination::File(file) }],
             Target::Redirect { file, address, .. } => {
@@ -233,7 +235,7 @@ fn gather(context: &Context<'_>, base: &Base, found: Vec<view::Request>, facts: 
             _ => continue,
         };
         for address in addresses {
-            if is_icon {
+            if is_apart {
                 facts.page.icons.push(address);
                 continue;
             }
