@@ -1,11 +1,25 @@
 //! Finds what a page refers to and where it says so: byte spans, nothing else.
 //!
 //! The scan reports; it never rewrites. Every tag that can refer to something is returned with all its
-//! attributes, their byte spans and their decoded values.
+//! attributes, their byte spans and their decoded values. lol_html finds the start tags; the bytes between them
+//! are read a second time (`tokens`) for what it does not report: end tags, the ends of raw text. Where the two
+//! readings differ the page is opaque. A file in XML syntax (XHTML) must not come here: other rules end its elements.
 
 use std::ops::Range;
 
 use encoding_rs::Encoding;
+
+mod attribute;
+mod nesting;
+mod reader;
+mod references;
+mod space;
+mod srcset;
+mod tokens;
+
+pub use attribute::escape_attribute;
+pub use references::references;
+pub use srcset::{Candidate, srcset};
 
 /// The interesting tags of a page in document order.
 #[derive(Debug, Clone, Default)]
@@ -28,10 +42,11 @@ pub struct Problem {
 pub struct Tag {
     /// In lower case.
     pub name: String,
-    /// From `<` to behind `>`.
+    /// From `<` to behind `>`. Inside `srcdoc`: that of the `iframe`, and no attribute has a span.
     pub span: Range<usize>,
     pub attributes: Vec<Attribute>,
-    /// `style` and `script`: the raw text between the tags.
+    /// `style` and `script`: the raw text between the tags. In foreign content it is markup (character references,
+    /// CDATA sections, comments).
     pub content: Option<Range<usize>>,
     pub within: Within,
 }
@@ -97,18 +112,9 @@ pub struct Reference {
     pub url: String,
 }
 
-pub fn scan(_bytes: &[u8], _encoding: &'static Encoding) -> Scan {
-    unimplemented!()
-}
-
-/// All references of one tag: a table of element, attribute and meaning.
-pub fn references(_tag: &Tag) -> Vec<Reference> {
-    unimplemented!()
-}
-
-/// `value` as the bytes between `quote`s (ASCII in, ASCII out): `&`, the quote and `<` where needed become references.
-pub fn escape_attribute(_value: &str, _quote: u8) -> String {
-    unimplemented!()
+/// Reads a page. `encoding` is ignored where the bytes begin with the mark of UTF-16.
+pub fn scan(bytes: &[u8], encoding: &'static Encoding) -> Scan {
+    reader::read(bytes, encoding)
 }
 
 impl Tag {
@@ -116,3 +122,6 @@ impl Tag {
         self.attributes.iter().find(|a| a.name == name).map(|a| a.value.as_str())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -95,6 +95,15 @@ impl Options {
         }
     }
 
+    /// What decides whether a file gets variants, and nothing else of `from`.
+    pub(crate) fn sizes_only(from: &Options) -> Options {
+        Options {
+            min_size: from.min_size,
+            encode_types: Vec::new(),
+            ..Options::defaults()
+        }
+    }
+
     pub fn runs(&self, pass: Pass) -> bool {
         !self.skip.contains(&pass)
     }

@@ -1,45 +1,259 @@
 //! Content Security Policy (CSP Level 3), as far as it decides what may be inlined.
+//!
+//! In: the values of `Content-Security-Policy` from `meta`, from SITE's `_headers` (`policy/headers.rs`) and from
+//! the command line. Out: yes or no. A report-only policy forbids nothing and must not be passed in. In doubt the
+//! answer is the one that leaves a page as it is.
+
+mod headers;
+
+pub use headers::{Headers, parse_headers};
 
 /// What the policies of one page allow. Several policies apply together: each must allow a thing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Policy {
+    /// Names in lower case, the first of equal names only.
     directives: Vec<Vec<(String, Vec<String>)>>,
 }
 
-/// `_headers` of SITE, as static hosts read it: path patterns, each with header lines below it.
-#[derive(Debug, Clone, Default)]
-pub struct Headers {}
-
-pub fn parse_headers(_text: &str) -> Headers {
-    unimplemented!()
+/// What OUT holds that SITE did not and that a policy can forbid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Uses {
+    pub data_images: bool,
+    /// `style` elements.
+    pub inline_styles: bool,
 }
 
-impl Headers {
-    /// The values of `Content-Security-Policy` for this URL path (`/docs/a.html`).
-    pub fn policies(&self, _path: &str) -> Vec<String> {
-        unimplemented!()
-    }
-}
+/// Where the fetch directives fall back to (CSP3, section 6.8.3).
+const IMAGES: [&str; 2] = ["img-src", "default-src"];
+const STYLE_ELEMENTS: [&str; 3] = ["style-src-elem", "style-src", "default-src"];
+const STYLE_ATTRIBUTES: [&str; 3] = ["style-src-attr", "style-src", "default-src"];
 
 impl Policy {
     /// From the values of header or `meta` (each may hold several policies, separated by commas).
-    pub fn new(_values: &[String]) -> Policy {
-        unimplemented!()
+    pub fn new(values: &[String]) -> Policy {
+        let directives = values.iter().flat_map(|value| value.split(',')).map(parse);
+        Policy {
+            directives: directives.filter(|policy| !policy.is_empty()).collect(),
+        }
     }
+
     /// No policy says anything.
     pub fn is_empty(&self) -> bool {
         self.directives.is_empty()
     }
+
     /// Images from `data:` URLs are allowed (`img-src`, else `default-src`).
     pub fn allows_data_images(&self) -> bool {
-        unimplemented!()
+        // `*` stands for network schemes only (CSP3, section 6.7.2.8).
+        self.sources(&IMAGES)
+            .all(|list| list.iter().any(|source| source.eq_ignore_ascii_case("data:")))
     }
+
     /// Some `style-src`, `style-src-elem` or `style-src-attr` source is a hash: inline styles keep their bytes.
     pub fn hashes_styles(&self) -> bool {
-        unimplemented!()
+        self.sources(&STYLE_ELEMENTS)
+            .chain(self.sources(&STYLE_ATTRIBUTES))
+            .any(|list| list.iter().any(|source| is_hash(source)))
     }
+
     /// Inline `style` elements may be added without nonce or hash.
     pub fn allows_inline_styles(&self) -> bool {
-        unimplemented!()
+        self.sources(&STYLE_ELEMENTS).all(allows_all_inline)
+    }
+
+    /// `style` attributes may be added without hash.
+    pub fn allows_style_attributes(&self) -> bool {
+        self.sources(&STYLE_ATTRIBUTES).all(allows_all_inline)
+    }
+
+    /// For each policy that governs a thing the source list of the first directive present.
+    fn sources(&self, fallback: &[&str]) -> impl Iterator<Item = &[String]> {
+        self.directives
+            .iter()
+            .filter_map(move |policy| {
+                fallback
+                    .iter()
+                    .find_map(|wanted| policy.iter().find(|(name, _)| name == wanted))
+            })
+            .map(|(_, list)| list.as_slice())
+    }
+}
+
+/// What a policy must say for OUT and did not have to say for SITE: sources named with their directive, one each.
+/// `seen` are the policies of the pages that use them; only those outside `fewer`'s sight are left to ask for.
+pub fn needs<'a>(uses: Uses, seen: impl IntoIterator<Item = &'a Policy>) -> Vec<&'static str> {
+    // A page whose own policies already speak of the thing was asked before anything was inlined; a header that
+    // nobody told us of may still forbid it.
+    let mut data_images = false;
+    let mut inline_styles = false;
+    for policy in seen {
+        data_images |= policy.sources(&IMAGES).next().is_none();
+        inline_styles |= policy.sources(&STYLE_ELEMENTS).next().is_none();
+    }
+    let mut needs = Vec::new();
+    if uses.data_images && data_images {
+        needs.push("img-src data:");
+    }
+    if uses.inline_styles && inline_styles {
+        needs.push("style-src 'unsafe-inline'");
+    }
+    needs
+}
+
+/// CSP3, section 2.2.1, "parse a serialized CSP".
+fn parse(policy: &str) -> Vec<(String, Vec<String>)> {
+    let mut directives: Vec<(String, Vec<String>)> = Vec::new();
+    for directive in policy.split(';') {
+        let mut words = directive.split_ascii_whitespace();
+        let Some(name) = words.next().map(str::to_ascii_lowercase) else {
+            continue;
+        };
+        // There are some thirty names; a policy with many more repeats them or says nothing to a browser.
+        let known = IMAGES
+            .iter()
+            .chain(&STYLE_ELEMENTS)
+            .chain(&STYLE_ATTRIBUTES)
+            .any(|known| *known == name);
+        if !known && directives.len() >= 64 || directives.iter().any(|(seen, _)| *seen == name) {
+            continue;
+        }
+        directives.push((name, words.map(str::to_string).collect()));
+    }
+    directives
+}
+
+/// `'sha256-...'` and its sisters.
+fn is_hash(source: &str) -> bool {
+    source.get(..8).is_some_and(|start| {
+        ["'sha256-", "'sha384-", "'sha512-"]
+            .iter()
+            .any(|hash| start.eq_ignore_ascii_case(hash))
+    })
+}
+
+fn is_nonce(source: &str) -> bool {
+    source
+        .get(..7)
+        .is_some_and(|start| start.eq_ignore_ascii_case("'nonce-"))
+}
+
+/// CSP3, section 6.7.3.2: a nonce or a hash in the list turns `'unsafe-inline'` off.
+fn allows_all_inline(list: &[String]) -> bool {
+    list.iter()
+        .any(|source| source.eq_ignore_ascii_case("'unsafe-inline'"))
+        && !list.iter().any(|source| is_hash(source) || is_nonce(source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Data images, inline style elements, hashed styles, as one letter each.
+    #[track_caller]
+    fn check(values: &[&str], expected: &str) {
+        let policy = Policy::new(&values.iter().map(|value| value.to_string()).collect::<Vec<_>>());
+        let letters = [
+            (policy.allows_data_images(), 'd'),
+            (policy.allows_inline_styles(), 's'),
+            (policy.allows_style_attributes(), 'a'),
+            (policy.hashes_styles(), 'h'),
+        ];
+        let found: String = letters
+            .iter()
+            .filter(|(yes, _)| *yes)
+            .map(|(_, letter)| letter)
+            .collect();
+        assert_eq!(found, expected, "{values:?}");
+    }
+
+    #[test]
+    fn nothing_said_allows_all() {
+        check(&[], "dsa");
+        check(&[""], "dsa");
+        check(&[" ; ;, "], "dsa");
+        check(&["script-src 'none'"], "dsa");
+        assert!(Policy::new(&[" ; , ;".to_string()]).is_empty());
+    }
+
+    #[test]
+    fn data_images() {
+        check(&["img-src 'self'"], "sa");
+        check(&["img-src 'self' data:"], "dsa");
+        check(&["IMG-SRC DATA:"], "dsa");
+        check(&["img-src *"], "sa");
+        check(&["img-src * blob: https:"], "sa");
+        check(&["img-src"], "sa");
+        check(&["img-src 'none'"], "sa");
+        check(&["img-src data:; default-src 'none'"], "d");
+        check(&["default-src data: 'unsafe-inline'"], "dsa");
+        check(&["default-src data:; img-src 'self'"], "");
+        check(&["img-src data"], "sa");
+        check(&["img-src\n\tdata:"], "dsa");
+        // The first of equal names wins.
+        check(&["img-src 'self'; img-src data:"], "sa");
+        check(&["img-src data:; IMG-SRC 'self'"], "dsa");
+    }
+
+    #[test]
+    fn every_policy_must_allow() {
+        check(&["img-src data:", "img-src 'self'"], "sa");
+        check(&["img-src data:, img-src 'self'"], "sa");
+        check(&["img-src data:, script-src 'self'"], "dsa");
+    }
+
+    #[test]
+    fn inline_styles() {
+        check(&["style-src 'self'"], "d");
+        check(&["style-src 'unsafe-inline'"], "dsa");
+        check(&["style-src 'UNSAFE-INLINE'"], "dsa");
+        check(&["style-src 'unsafe-inline' 'nonce-q7'"], "d");
+        check(&["style-src 'unsafe-inline' 'sha256-AAAA='"], "dh");
+        check(&["style-src-attr 'none'"], "ds");
+        check(&["style-src-elem 'none'"], "da");
+        check(&["style-src 'none'; style-src-elem 'unsafe-inline'"], "ds");
+        check(&["style-src 'unsafe-inline'; style-src-elem 'SHA512-x'"], "dah");
+        check(
+            &["style-src-elem 'self'; style-src-attr 'self'; style-src 'sha384-x'"],
+            "d",
+        );
+        check(&["default-src 'sha384-x'"], "h");
+        check(&["default-src 'self' 'nonce-q7'"], "");
+        check(&["default-src 'self'; style-src 'self' 'nonce-q7'"], "");
+        check(&["script-src 'sha256-x'"], "dsa");
+    }
+
+    #[test]
+    fn what_a_policy_must_gain() {
+        let policy = |text: &str| Policy::new(&[text.to_string()]);
+        let both = Uses {
+            data_images: true,
+            inline_styles: true,
+        };
+        let images = Uses {
+            data_images: true,
+            inline_styles: false,
+        };
+        assert_eq!(
+            needs(both, [&Policy::default()]),
+            ["img-src data:", "style-src 'unsafe-inline'"]
+        );
+        assert_eq!(needs(images, [&Policy::default()]), ["img-src data:"]);
+        assert_eq!(needs(Uses::default(), [&Policy::default()]), [""; 0]);
+        assert_eq!(needs(images, [&policy("img-src data:")]), [""; 0]);
+        assert_eq!(
+            needs(images, [&policy("img-src data:"), &policy("script-src 'self'")]),
+            ["img-src data:"]
+        );
+    }
+
+    #[test]
+    fn hostile_policies_take_linear_time() {
+        let many: String = (0..200_000).map(|i| format!("x{i} a;")).collect();
+        check(&[&format!("{many}img-src 'self'")], "sa");
+        check(&[&"img-src 'self';".repeat(200_000)], "sa");
+        check(
+            &["d\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}; style-src '\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}"],
+            "d",
+        );
     }
 }

@@ -1,10 +1,53 @@
 //! Stage 1: the files of SITE, in path order.
+//!
+//! `read` walks SITE and knows of each file its path, kind by name, size, time and mode; no file is opened. Contents
+//! are read one at a time, by `Site::read`, where a stage works on them.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use anyhow::Context;
+
+use crate::diagnostic::Diagnostic;
+use crate::disk;
 use crate::media::Media;
+use crate::options::Options;
+
+mod walk;
+
+/// The files of SITE, and what in it is none: links out of it, links to nothing, loops, pipes.
+pub fn read(root: &Path, options: &Options) -> anyhow::Result<(Site, Vec<Diagnostic>)> {
+    let cannot = || format!("cannot read SITE ({})", disk::shown(root));
+    let real = disk::real(root).with_context(cannot)?;
+    anyhow::ensure!(
+        disk::stat(&real).with_context(cannot)?.kind == disk::Kind::Folder,
+        "SITE ({}) is not a folder",
+        disk::shown(root)
+    );
+    let (mut files, diagnostics) = walk::walk(&real, options)?;
+    mark_variants(&mut files, options);
+    Ok((Site { root: real, files }, diagnostics))
+}
+
+/// `X.gz` and `X.br` beside a compressible, editable `X` are variants of it; alone they are ordinary files.
+fn mark_variants(files: &mut [File], options: &Options) {
+    for i in 0..files.len() {
+        let path = &files[i].path;
+        let Some(coding) = crate::variants::coding_of(path) else {
+            continue;
+        };
+        let bytes = path.as_bytes();
+        let plain = &bytes[..bytes.len() - coding.suffix().len()];
+        // `X` sorts before what begins with it.
+        let Ok(found) = files[..i].binary_search_by(|file| file.path.as_bytes().cmp(plain)) else {
+            continue;
+        };
+        if files[found].editable && crate::variants::is_compressible(&files[found].path, options) {
+            files[i].variant_of = Some(FileId(found as u32));
+        }
+    }
+}
 
 /// A path below the root of a site: bytes, `/` between segments, no leading `/`, no `.` or `..` segment.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +75,9 @@ impl SitePath {
     /// What stands behind the last `.` of the name, in lower case; empty without one.
     pub fn extension(&self) -> String {
         let name = self.name();
-        let Some(dot) = name.iter().rposition(|&b| b == b'.') else { return String::new() };
+        let Some(dot) = name.iter().rposition(|&b| b == b'.') else {
+            return String::new();
+        };
         String::from_utf8_lossy(&name[dot + 1..]).to_ascii_lowercase()
     }
 }
@@ -42,7 +87,11 @@ impl fmt::Display for SitePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for chunk in self.0.utf8_chunks() {
             for c in chunk.valid().chars() {
-                if c.is_control() { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
+                if c.is_control() {
+                    write!(f, "{}", c.escape_default())?
+                } else {
+                    write!(f, "{c}")?
+                }
             }
             for byte in chunk.invalid() {
                 write!(f, "\\x{byte:02X}")?;
@@ -85,13 +134,26 @@ pub struct Site {
 }
 
 impl Site {
+    /// All bytes of a file.
+    pub fn read(&self, id: FileId) -> anyhow::Result<Vec<u8>> {
+        disk::read(&self.place(id)).with_context(|| format!("cannot read {}", self.file(id).path))
+    }
+
+    /// Where the file stands on disk.
+    pub fn place(&self, id: FileId) -> PathBuf {
+        disk::join(&self.root, self.file(id).path.as_bytes())
+    }
+
     pub fn file(&self, id: FileId) -> &File {
         &self.files[id.0 as usize]
     }
 
     /// The file at exactly this path.
     pub fn find(&self, path: &[u8]) -> Option<FileId> {
-        self.files.binary_search_by(|file| file.path.as_bytes().cmp(path)).ok().map(|i| FileId(i as u32))
+        self.files
+            .binary_search_by(|file| file.path.as_bytes().cmp(path))
+            .ok()
+            .map(|i| FileId(i as u32))
     }
 
     /// Whether some file lies below this folder (no `/` at its end; empty is the root).
@@ -100,7 +162,11 @@ impl Site {
             return true;
         }
         let prefix = [path, b"/"].concat();
-        let at = self.files.partition_point(|file| file.path.as_bytes() < prefix.as_slice());
-        self.files.get(at).is_some_and(|file| file.path.as_bytes().starts_with(&prefix))
+        let at = self
+            .files
+            .partition_point(|file| file.path.as_bytes() < prefix.as_slice());
+        self.files
+            .get(at)
+            .is_some_and(|file| file.path.as_bytes().starts_with(&prefix))
     }
 }

@@ -1,17 +1,40 @@
 //! The only place that turns a reference into a file and a file into a reference (WHATWG URL).
+//!
+//! In: a reference as the markup or the sheet spells it, and the base it stands in. Out: a `Target`; or, the other
+//! way round, the spelling of a reference to a file. Parsing is left to the `url` crate, over an invented origin
+//! when nobody says where the site lives. Path segments are decoded one at a time and never joined into something
+//! that leads out of the site. Nothing here touches the file system: a file exists when `Site` lists it, and names
+//! are compared byte for byte, never folded in case.
+
+use std::borrow::Cow;
+
+use ::url::{Position, Url};
 
 use crate::site::{FileId, Site, SitePath};
+
+/// Stands for the origin when `--base-url` is not given. `.invalid` never resolves (RFC 6761, section 6.4).
+const INVENTED_HOST: &str = "fewer.invalid";
+
+/// Index pages in the order in which servers look for them.
+const INDEX_NAMES: [&str; 3] = ["index.html", "index.htm", "index.xhtml"];
 
 /// What a relative reference resolves against.
 #[derive(Debug, Clone)]
 pub struct Base {
-    url: ::url::Url,
+    url: Url,
+    /// The URL of the document or the sheet itself, which a lone fragment is compared with.
+    document: Url,
 }
 
 /// Where the site lives: an invented origin at `/`, or what `--base-url` says.
 #[derive(Debug, Clone)]
 pub struct Mount {
-    root: ::url::Url,
+    /// The path ends in `/`; no query, no fragment, no credentials.
+    root: Url,
+    /// The origin is made up: an absolute URL never means this site.
+    invented: bool,
+    /// The decoded segments of `root`'s path.
+    segments: Vec<Vec<u8>>,
 }
 
 /// What a reference leads to.
@@ -35,25 +58,392 @@ pub enum Target {
     Refused,
 }
 
-pub fn mount(_base_url: Option<&str>) -> anyhow::Result<Mount> {
-    anyhow::bail!("not built yet")
+/// `base_url` is where the site will be served, `https://example.org/sub/`; a missing last `/` is added.
+pub fn mount(base_url: Option<&str>) -> anyhow::Result<Mount> {
+    let (text, invented) = match base_url {
+        Some(text) => (text.to_string(), false),
+        None => (format!("http://{INVENTED_HOST}/"), true),
+    };
+    let mut root =
+        Url::parse(&text).map_err(|error| anyhow::anyhow!("cannot read base URL {text:?}: {error}"))?;
+    anyhow::ensure!(
+        matches!(root.scheme(), "http" | "https"),
+        "base URL {text:?} must begin with http:// or https://"
+    );
+    anyhow::ensure!(
+        root.query().is_none() && root.fragment().is_none(),
+        "base URL {text:?} must not have a query or a fragment"
+    );
+    anyhow::ensure!(
+        root.username().is_empty() && root.password().is_none(),
+        "base URL {text:?} must not have a user name or a password"
+    );
+    if !root.path().ends_with('/') {
+        let path = format!("{}/", root.path());
+        root.set_path(&path);
+    }
+    let Some(mut segments) = decoded_segments(root.path()) else {
+        anyhow::bail!("base URL {text:?} must not have %2F, %5C or %00 in its path");
+    };
+    segments.pop();
+    Ok(Mount {
+        root,
+        invented,
+        segments,
+    })
+}
+
+impl Mount {
+    /// The path of the site's root on its server: `/`, or `/sub/`.
+    pub fn path(&self) -> &str {
+        self.root.path()
+    }
 }
 
 /// The base of a file's own references, before any `<base href>`.
-pub fn base(_mount: &Mount, _file: &SitePath) -> Base {
-    unimplemented!()
+pub fn base(mount: &Mount, file: &SitePath) -> Base {
+    let mut url = mount.root.clone();
+    url.set_path(&absolute(mount, file));
+    Base {
+        document: url.clone(),
+        url,
+    }
 }
 
-/// The document base URL after the first `<base href>` of a page, as the HTML standard says.
-pub fn with_base_element(_base: &Base, _href: &str) -> Base {
-    unimplemented!()
+/// The document base URL after the first `<base href>` of a page, as the HTML standard says (section 2.4.3):
+/// resolved against the document's own URL; `data:`, `javascript:` and what does not parse change nothing.
+pub fn with_base_element(base: &Base, href: &str) -> Base {
+    let url = match join(&base.document, &cleaned(href)) {
+        Ok(url) if !matches!(url.scheme(), "data" | "javascript") => url,
+        Err(Unjoined::LocalFile) => Url::parse("about:invalid").unwrap_or_else(|_| base.document.clone()),
+        _ => base.document.clone(),
+    };
+    Base {
+        url,
+        document: base.document.clone(),
+    }
 }
 
-pub fn resolve(_site: &Site, _mount: &Mount, _base: &Base, _raw: &str) -> Target {
-    unimplemented!()
+/// What `raw` means at `base`. Fragments are given percent-encoded, as the URL serializer writes them.
+///
+/// A `url(#x)` of CSS is always local (CSS Values 4, section 4.5.1), whatever `<base>` says; ask before calling.
+/// An `http:` twin of an `https:` base URL is External: it is another origin, the browser blocks or upgrades it,
+/// and nothing says that the same files answer there.
+pub fn resolve(site: &Site, mount: &Mount, base: &Base, raw: &str) -> Target {
+    // Chromium requests nothing for `src=" "`.
+    let raw = cleaned(raw);
+    let raw = raw.as_ref();
+    if raw.is_empty() {
+        return Target::Nothing;
+    }
+    // Data URLs can be megabytes: not worth a copy.
+    if has_scheme(raw, "data:") {
+        return Target::Inline;
+    }
+    let url = match join(&base.url, raw) {
+        Ok(url) => url,
+        Err(Unjoined::LocalFile) => return Target::Inline,
+        Err(Unjoined::Unparsed) => return Target::Nothing,
+    };
+    if raw.starts_with('#') && url[..Position::AfterQuery] == base.document[..Position::AfterQuery] {
+        return Target::Fragment(url.fragment().unwrap_or_default().to_string());
+    }
+    let here = url[..Position::BeforePath] == mount.root[..Position::BeforePath];
+    if !here || mount.invented && names_invented_host(raw) {
+        return match url.scheme() {
+            "http" | "https" | "ws" | "wss" | "ftp" => Target::External(url.into()),
+            _ => Target::Inline,
+        };
+    }
+    let Some(segments) = decoded_segments(url.path()) else {
+        return Target::Refused;
+    };
+    let address = url[Position::BeforePath..Position::AfterQuery].to_string();
+    let fragment = url.fragment().map(str::to_string);
+    if let Some(inside) = segments
+        .strip_prefix(mount.segments.as_slice())
+        .filter(|rest| !rest.is_empty())
+    {
+        return look_up(site, inside.join(&b'/'), address, fragment);
+    }
+    if segments == mount.segments
+        && let Some(file) = index_of(site, b"")
+    {
+        return Target::Redirect {
+            file,
+            address,
+            fragment,
+        };
+    }
+    Target::External(url.into())
 }
 
-/// The shortest relative reference from one file of the site to another, percent-encoded, ASCII only.
-pub fn relative(_from: &SitePath, _to: &SitePath) -> String {
-    unimplemented!()
+/// The shortest relative reference from one file of the site to another, percent-encoded, ASCII only. It needs no
+/// quotes in CSS; in an attribute it needs quotes at most.
+pub fn relative(from: &SitePath, to: &SitePath) -> String {
+    let folders = from.folder();
+    let to = to.as_bytes();
+    // The longest common run of whole folders.
+    let mut common = 0;
+    for (i, (a, b)) in folders.iter().zip(to).enumerate() {
+        if a != b {
+            break;
+        }
+        if *a == b'/' {
+            common = i + 1;
+        }
+    }
+    let ups = folders[common..].iter().filter(|&&b| b == b'/').count();
+    let mut out = "../".repeat(ups);
+    let rest = encode_path(&to[common..]);
+    // `a:b` would be a scheme, a leading `/` the root.
+    if ups == 0
+        && (rest
+            .split('/')
+            .next()
+            .is_some_and(|first| first.is_empty() || first.contains(':')))
+    {
+        out.push_str("./");
+    }
+    out.push_str(&rest);
+    out
 }
+
+/// The root-relative reference to a file: `/sub/img/a.png`. Also the `address` at which it is requested by name.
+pub fn absolute(mount: &Mount, to: &SitePath) -> String {
+    format!("{}{}", mount.path(), encode_path(to.as_bytes()))
+}
+
+/// The address that a browser asks for when it opens this page: that of the folder for its `index.html`.
+pub fn address(mount: &Mount, page: &SitePath) -> String {
+    let mut address = absolute(mount, page);
+    if page.name() == b"index.html" {
+        address.truncate(address.len() - "index.html".len());
+    }
+    address
+}
+
+/// A reference to a file that is right at `base`, which a `<base href>` may have moved; `None` where the base is on
+/// another origin or outside the site.
+pub fn relative_to_base(mount: &Mount, base: &Base, to: &SitePath) -> Option<String> {
+    if base.url[..Position::BeforePath] != mount.root[..Position::BeforePath] {
+        return None;
+    }
+    let segments = decoded_segments(base.url.path())?;
+    let inside = segments
+        .strip_prefix(mount.segments.as_slice())
+        .filter(|rest| !rest.is_empty())?;
+    let from = inside.join(&b'/');
+    // A second slash in a row makes a folder without a name, which the reference cannot climb over by names.
+    if from.windows(2).any(|pair| pair == b"//") || from.starts_with(b"/") {
+        return Some(absolute(mount, to));
+    }
+    Some(relative(&SitePath::new(from), to))
+}
+
+/// The shortest relative reference from a file to an `address` of `Target` (path and query), spelled as the address
+/// is, so that a browser's cache sees one request and not two. ASCII; may hold `'`, `(`, `)` and `&`.
+pub fn relative_to_address(mount: &Mount, from: &SitePath, address: &str) -> String {
+    let from = absolute(mount, from);
+    let folders = &from[..from.rfind('/').map_or(0, |i| i + 1)];
+    let path = &address[..address.find('?').unwrap_or(address.len())];
+    let common = folders
+        .bytes()
+        .zip(path.bytes())
+        .take_while(|(a, b)| a == b)
+        .enumerate()
+        .filter(|(_, (a, _))| *a == b'/')
+        .last()
+        .map_or(0, |(i, _)| i + 1);
+    let ups = folders[common..].matches('/').count();
+    let rest = &address[common..];
+    let first = &rest[..rest.find(['/', '?']).unwrap_or(rest.len())];
+    let dot = if ups == 0 && (first.is_empty() || first.contains(':')) {
+        "./"
+    } else {
+        ""
+    };
+    format!("{}{dot}{rest}", "../".repeat(ups))
+}
+
+/// URL standard, section 4.4: C0 controls and spaces at the ends, tabs and line breaks anywhere are as if absent.
+fn cleaned(raw: &str) -> Cow<'_, str> {
+    let raw = raw.trim_matches(|c: char| c <= ' ');
+    if has_scheme(raw, "data:") || !raw.contains(['\t', '\n', '\r']) {
+        return Cow::Borrowed(raw);
+    }
+    Cow::Owned(raw.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect())
+}
+
+fn has_scheme(raw: &str, scheme: &str) -> bool {
+    raw.get(..scheme.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+}
+
+enum Unjoined {
+    Unparsed,
+    /// `file:` leads nowhere on a server; url 2.5.8 has a debug assertion that some of its paths break.
+    LocalFile,
+}
+
+/// `Url::join` as the standard has it. url 2.5.8 spares a segment like `c:` or `c|` from `..` under every scheme,
+/// where the standard does so for `file:` alone; such segments are hidden from it.
+fn join(base: &Url, raw: &str) -> Result<Url, Unjoined> {
+    if has_scheme(raw, "file:") {
+        return Err(Unjoined::LocalFile);
+    }
+    let url = base.join(raw).map_err(|_| Unjoined::Unparsed)?;
+    if !matches!(url.scheme(), "http" | "https") || !url.path().split('/').any(is_drive) {
+        return Ok(url);
+    }
+    let path_end = raw.find(['?', '#']).unwrap_or(raw.len());
+    let mut hidden = base.clone();
+    hidden.set_path(&hide_drives(base.path()));
+    let raw = hide_drives(&raw[..path_end]) + &raw[path_end..];
+    let mut url = hidden.join(&raw).map_err(|_| Unjoined::Unparsed)?;
+    let path = show_drives(url.path());
+    url.set_path(&path);
+    Ok(url)
+}
+
+fn is_drive(segment: &str) -> bool {
+    matches!(segment.as_bytes(), [letter, b':' | b'|'] if letter.is_ascii_alphabetic())
+}
+
+fn hide_drives(path: &str) -> String {
+    let hide = |(i, piece): (usize, &str)| {
+        let segment = piece.trim_end_matches(['/', '\\']);
+        // A reference that starts with `c:` has the scheme `c`.
+        if is_drive(segment) && (i > 0 || segment.ends_with('|')) {
+            let sign = if segment.ends_with(':') { "%3A" } else { "%7C" };
+            format!("{}{sign}{}", &segment[..1], &piece[2..])
+        } else {
+            piece.to_string()
+        }
+    };
+    path.split_inclusive(['/', '\\']).enumerate().map(hide).collect()
+}
+
+fn show_drives(path: &str) -> String {
+    let show = |segment: &str| match segment.as_bytes() {
+        [letter, b'%', b'3', b'A'] if letter.is_ascii_alphabetic() => format!("{}:", &segment[..1]),
+        [letter, b'%', b'7', b'C'] if letter.is_ascii_alphabetic() => format!("{}|", &segment[..1]),
+        _ => segment.to_string(),
+    };
+    path.split('/').map(show).collect::<Vec<_>>().join("/")
+}
+
+/// Finds the file at a decoded path below the root.
+fn look_up(site: &Site, path: Vec<u8>, address: String, fragment: Option<String>) -> Target {
+    if path.is_empty() || path.ends_with(b"/") {
+        return match index_of(site, &path) {
+            Some(file) => Target::File {
+                file,
+                address,
+                fragment,
+            },
+            None => Target::Missing {
+                path: SitePath::new(path),
+                address,
+            },
+        };
+    }
+    if let Some(file) = site.find(&path) {
+        return Target::File {
+            file,
+            address,
+            fragment,
+        };
+    }
+    if let Some(file) = index_of(site, &[path.as_slice(), b"/"].concat()) {
+        return Target::Redirect {
+            file,
+            address,
+            fragment,
+        };
+    }
+    // Clean URLs: nginx `try_files $uri.html`, Netlify, GitHub Pages and Cloudflare Pages all do it.
+    match site.find(&[path.as_slice(), b".html"].concat()) {
+        Some(file) => Target::File {
+            file,
+            address,
+            fragment,
+        },
+        None => Target::Missing {
+            path: SitePath::new(path),
+            address,
+        },
+    }
+}
+
+/// The index page of a folder, given with its `/` at the end (empty is the root).
+fn index_of(site: &Site, folder: &[u8]) -> Option<FileId> {
+    INDEX_NAMES
+        .iter()
+        .find_map(|name| site.find(&[folder, name.as_bytes()].concat()))
+}
+
+/// A site that really says `//fewer.invalid/` means another host.
+fn names_invented_host(raw: &str) -> bool {
+    raw.to_ascii_lowercase().contains(INVENTED_HOST)
+}
+
+/// The segments of a serialized path (`/a/b%20c`), each decoded by itself. `None` where a segment, once decoded,
+/// would mean another path to the file system than to the URL parser.
+fn decoded_segments(path: &str) -> Option<Vec<Vec<u8>>> {
+    path.strip_prefix('/')
+        .unwrap_or(path)
+        .split('/')
+        .map(|segment| {
+            let bytes = percent_decode(segment.as_bytes());
+            let bad = matches!(bytes.as_slice(), b"." | b"..")
+                || bytes.iter().any(|b| matches!(b, b'/' | b'\\' | 0));
+            (!bad).then_some(bytes)
+        })
+        .collect()
+}
+
+/// URL standard, section 1.3: a `%` without two hex digits stays.
+fn percent_decode(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((&byte, tail)) = rest.split_first() {
+        if let (b'%', [high, low, after @ ..]) = (byte, tail)
+            && let (Some(high), Some(low)) = (hex_digit(*high), hex_digit(*low))
+        {
+            out.push(high << 4 | low);
+            rest = after;
+        } else {
+            out.push(byte);
+            rest = tail;
+        }
+    }
+    out
+}
+
+fn hex_digit(byte: u8) -> Option<u8> {
+    (byte as char).to_digit(16).map(|digit| digit as u8)
+}
+
+/// Encodes what the URL parser would change and what is special in attributes or CSS; `/` stays. A comma is special
+/// in `srcset` only at the ends of a URL.
+fn encode_path(path: &[u8]) -> String {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    let mut out = String::with_capacity(path.len());
+    for (i, &byte) in path.iter().enumerate() {
+        let at_edge = i == 0 || path[i - 1] == b'/' || path.get(i + 1).is_none_or(|&next| next == b'/');
+        let keep =
+            byte.is_ascii_alphanumeric() || b"-._~!$+;=:@/".contains(&byte) || byte == b',' && !at_edge;
+        if keep {
+            out.push(byte as char);
+        } else {
+            out.push('%');
+            out.push(HEX[usize::from(byte >> 4)] as char);
+            out.push(HEX[usize::from(byte & 15)] as char);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

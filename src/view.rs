@@ -59,3 +59,7 @@ pub fn compile(_css: &str) -> Sheet {
 pub fn requests(_document: &Document, _library: &dyn Library, _window: Window) -> Vec<Request> {
     unimplemented!()
 }
+
+#[derive(Debug)]
+pub struct StyleElement { pub text: String, pub foreign: bool }
+pub fn style_elements(_d: &Document) -> Vec<StyleElement> { unimplemented!() }

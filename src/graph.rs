@@ -1,0 +1,321 @@
+//! Stage 2: which page requests what, and why. Flat tables, filled in path order.
+//!
+//! A page's own requests come from its markup, its stylesheets, its `style` elements and attributes; the documents
+//! of its frames add theirs. Requests are kept by address (path and query): that is what a browser's cache is keyed by.
+
+mod page;
+pub(crate) use page::{document_base, is_css, is_live};
+mod sheet;
+
+use std::collections::HashMap;
+
+use encoding_rs::Encoding;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::html::Kind;
+use crate::media::Media;
+use crate::options::Options;
+use crate::parallel;
+use crate::policy::{self, Headers};
+use crate::site::{FileId, Site, SitePath};
+use crate::url::{self, Mount};
+use crate::view::Window;
+
+pub use sheet::{Sheet, Text};
+
+/// The index of an address in `Graph::addresses`.
+pub type AddressId = u32;
+
+/// Something of this site that is requested.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Address {
+    /// Path and query, as requested.
+    pub url: String,
+    pub to: Destination,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Destination {
+    File(FileId),
+    /// A folder without its `/`: the server answers with a redirect.
+    Redirect,
+    /// No file stands there.
+    Missing,
+}
+
+#[derive(Debug, Clone)]
+pub struct Graph {
+    pub mount: Mount,
+    /// All stylesheet files, in path order. The index is the key that `view` knows them by.
+    pub sheets: Vec<Sheet>,
+    pub pages: Vec<Page>,
+    pub addresses: Vec<Address>,
+    /// Index into `pages`; `None` on a site without pages.
+    pub entry: Option<u32>,
+    /// By file: whether anything of the site refers to it.
+    pub referenced: Vec<bool>,
+    sheet_of: HashMap<FileId, u32>,
+    page_of: HashMap<FileId, u32>,
+    index: HashMap<Address, AddressId>,
+}
+
+/// What is known of a page. Requests and uses are those of the document itself; `Graph::documents` adds frames.
+#[derive(Debug, Clone)]
+pub struct Page {
+    pub file: FileId,
+    /// `None` for UTF-16.
+    pub encoding: Option<&'static Encoding>,
+    /// Of the file's bytes, to notice a change during the build.
+    pub hash: u64,
+    /// In the order in which the view met them, each address once.
+    pub requests: Box<[Request]>,
+    /// Every URL of a stylesheet, `style` element or `style` attribute that is requested here.
+    pub uses: Box<[Use]>,
+    /// Stylesheet files that apply or are loaded here, by key, sorted.
+    pub sheets: Box<[u32]>,
+    /// Documents in frames, as page indexes.
+    pub frames: Box<[u32]>,
+    /// Other origins' resources, as whole URLs.
+    pub external: Box<[String]>,
+    pub icons: Box<[AddressId]>,
+    /// Why the page's bytes may not change, if so.
+    pub opaque: Option<&'static str>,
+    /// It has CSS of its own: `style` elements or attributes.
+    pub styled: bool,
+    /// Some stylesheet or `style` element of the page tests the `style` attribute.
+    pub selects_style: bool,
+    /// The `style` elements that the tree has are those that the scanner found, in the same order.
+    pub aligned: bool,
+    pub allows_data: bool,
+    pub hashes_styles: bool,
+    /// Files named with `integrity`, and whether that is the hash of the file's bytes.
+    pub integrity: Box<[(FileId, bool)]>,
+    /// Has scripts that could request more: files or inline code.
+    pub scripted: bool,
+}
+
+/// One address that a document requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    pub address: AddressId,
+    pub kind: Kind,
+    pub lazy: bool,
+    /// Named by an element other than a preload link: it will be requested whatever happens to the CSS.
+    pub markup: bool,
+    /// Named by a `link rel=preload`.
+    pub preload: bool,
+    /// What asked first.
+    pub initiator: Initiator,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Initiator {
+    Markup,
+    Sheet(u32),
+    StyleElement,
+    StyleAttribute,
+}
+
+/// One URL in CSS that is requested by a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Use {
+    pub place: Place,
+    pub nth: u32,
+    pub address: AddressId,
+}
+
+/// The CSS text that holds a URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Place {
+    /// A stylesheet file, by key.
+    Sheet(u32),
+    /// The page's `style` element with this index.
+    Element(u32),
+    /// A `style` attribute of the page, by the hash of its decoded text.
+    Attribute(u64),
+}
+
+impl Graph {
+    pub fn sheet_of(&self, file: FileId) -> Option<u32> {
+        self.sheet_of.get(&file).copied()
+    }
+
+    /// The id of an address that some page requests.
+    pub fn address(&self, address: &Address) -> Option<AddressId> {
+        self.index.get(address).copied()
+    }
+
+    pub fn page_of(&self, file: FileId) -> Option<u32> {
+        self.page_of.get(&file).copied()
+    }
+
+    /// A page and the documents of all its frames, each once.
+    pub fn documents(&self, page: u32) -> Vec<u32> {
+        let mut found = vec![page];
+        let mut next = 0;
+        while next < found.len() {
+            for &frame in &*self.pages[found[next] as usize].frames {
+                if !found.contains(&frame) {
+                    found.push(frame);
+                }
+            }
+            next += 1;
+        }
+        found
+    }
+
+    /// The address of a file that is always asked for again: documents, and what is missing.
+    pub fn is_revalidated(&self, address: AddressId) -> bool {
+        match self.addresses[address as usize].to {
+            Destination::File(file) => self.page_of.contains_key(&file),
+            Destination::Redirect => false,
+            Destination::Missing => true,
+        }
+    }
+}
+
+/// 64 bits of a hash of the bytes.
+pub fn hash(bytes: &[u8]) -> u64 {
+    let full = blake3::hash(bytes);
+    full.as_bytes()[..8].iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte))
+}
+
+/// Interns addresses in the order in which they are first met.
+#[derive(Debug, Default)]
+struct Interner {
+    addresses: Vec<Address>,
+    index: HashMap<Address, AddressId>,
+}
+
+impl Interner {
+    fn intern(&mut self, address: Address) -> AddressId {
+        if let Some(&id) = self.index.get(&address) {
+            return id;
+        }
+        let id = self.addresses.len() as AddressId;
+        self.addresses.push(address.clone());
+        self.index.insert(address, id);
+        id
+    }
+}
+
+/// Pages are read in groups of this size, so that only one group's strings are in memory at a time.
+const GROUP: usize = 2048;
+
+/// Reads every page and stylesheet of the site and resolves what they refer to.
+pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagnostic>)> {
+    let mount = url::mount(options.base_url.as_deref())?;
+    let fallback = page::fallback_encoding(options)?;
+    let window = Window { width: options.viewport.0, height: options.viewport.1 };
+    let mut diagnostics = Vec::new();
+    let (sheets, found) = sheet::read_all(site, &mount, fallback)?;
+    diagnostics.extend(found);
+    let sheet_of: HashMap<FileId, u32> = sheets.iter().enumerate().map(|(i, s)| (s.file, i as u32)).collect();
+    let headers = read_headers(site)?;
+
+    let page_files: Vec<FileId> = (0..site.files.len() as u32)
+        .map(FileId)
+        .filter(|&id| matches!(site.file(id).media, Media::Html | Media::Xhtml))
+        .collect();
+    let page_of: HashMap<FileId, u32> = page_files.iter().enumerate().map(|(i, &f)| (f, i as u32)).collect();
+    let context = page::Context {
+        site,
+        options,
+        mount: &mount,
+        sheets: &sheets,
+        sheet_of: &sheet_of,
+        page_of: &page_of,
+        headers: &headers,
+        fallback,
+        window,
+    };
+
+    let mut interner = Interner::default();
+    let mut pages = Vec::with_capacity(page_files.len());
+    let mut referenced = vec![false; site.files.len()];
+    let mut links_to = vec![0u32; page_files.len()];
+    for group in page_files.chunks(GROUP) {
+        for facts in parallel::map(group, |&file| page::read(&context, file)) {
+            let facts = facts?;
+            diagnostics.extend(facts.diagnostics);
+            for file in facts.refers_to {
+                referenced[file.0 as usize] = true;
+            }
+            for page in facts.links {
+                links_to[page as usize] += 1;
+            }
+            pages.push(facts.page.intern(&mut interner));
+        }
+    }
+    let mut sheets = sheets;
+    for sheet in &mut sheets {
+        for target in &sheet.targets {
+            if let Some(Address { to: Destination::File(file), .. }) = target {
+                referenced[file.0 as usize] = true;
+            }
+        }
+        let targets = std::mem::take(&mut sheet.targets);
+        sheet.addresses = targets.iter().map(|t| t.as_ref().and_then(|t| interner.index.get(t).copied())).collect();
+        sheet.targets = targets;
+    }
+    let entry = choose_entry(site, options, &page_files, &links_to)?;
+    if let Some(entry) = entry {
+        referenced[page_files[entry as usize].0 as usize] = true;
+    }
+    diagnostics.extend(unreferenced(site, &page_files, &referenced));
+    let Interner { addresses, index } = interner;
+    let graph = Graph { mount, sheets, pages, addresses, entry, referenced, sheet_of, page_of, index };
+    Ok((graph, diagnostics))
+}
+
+/// The policies that the host's `_headers` file adds.
+fn read_headers(site: &Site) -> anyhow::Result<Headers> {
+    match site.find(b"_headers") {
+        Some(file) => Ok(policy::parse_headers(&String::from_utf8_lossy(&site.read(file)?))),
+        None => Ok(Headers::default()),
+    }
+}
+
+/// `--entry`, else the root's `index.html`, else the page that most pages link to, ties by path.
+fn choose_entry(
+    site: &Site,
+    options: &Options,
+    pages: &[FileId],
+    links_to: &[u32],
+) -> anyhow::Result<Option<u32>> {
+    let index_of = |path: &[u8]| pages.iter().position(|&f| site.file(f).path.as_bytes() == path).map(|i| i as u32);
+    if let Some(wanted) = &options.entry {
+        let path = wanted.trim_start_matches('/');
+        let path = if path.is_empty() || path.ends_with('/') { format!("{path}index.html") } else { path.into() };
+        return match index_of(path.as_bytes()) {
+            Some(page) => Ok(Some(page)),
+            None => anyhow::bail!("--entry {wanted}: no such page in {}", site.root.display()),
+        };
+    }
+    if let Some(root) = index_of(b"index.html") {
+        return Ok(Some(root));
+    }
+    let most = (0..pages.len()).max_by(|&a, &b| links_to[a].cmp(&links_to[b]).then(b.cmp(&a)));
+    Ok(most.map(|i| i as u32))
+}
+
+/// Files that nothing refers to. Names that other programs ask for by convention are expected to be so.
+fn unreferenced(site: &Site, pages: &[FileId], referenced: &[bool]) -> Vec<Diagnostic> {
+    let is_page = |id: FileId| pages.binary_search(&id).is_ok();
+    let by_convention = |path: &SitePath| {
+        let name = path.name();
+        name.starts_with(b".")
+            || name.starts_with(b"_")
+            || matches!(name, b"favicon.ico" | b"robots.txt" | b"sitemap.xml" | b"CNAME" | b"404.html" | b"humans.txt")
+            || path.as_bytes().starts_with(b".well-known/")
+    };
+    (0..site.files.len() as u32)
+        .map(FileId)
+        .filter(|&id| !referenced[id.0 as usize] && !is_page(id) && site.file(id).variant_of.is_none())
+        .filter(|&id| site.file(id).media != Media::Other && !by_convention(&site.file(id).path))
+        .map(|id| {
+            let message = "no page or stylesheet refers to this file (a script may)";
+            Diagnostic::new(&site.file(id).path, None, Code::UnreferencedFile, message)
+        })
+        .collect()
+}

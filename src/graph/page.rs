@@ -1,0 +1,386 @@
+//! The facts of one page, still with strings; `Raw::intern` makes them compact.
+
+use std::collections::{BTreeSet, HashMap};
+
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+use super::{Address, Destination, Initiator, Interner, Page, Place, Request, Sheet, Use};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::html::{self, Kind, Scan, Tag};
+use crate::media::Media;
+use crate::options::Options;
+use crate::policy::{Headers, Policy};
+use crate::site::{FileId, Site};
+use crate::url::{self, Base, Mount, Target};
+use crate::view::{self, From, Library, Window};
+use crate::{charset, css, integrity};
+
+pub(super) struct Context<'a> {
+    pub(super) site: &'a Site,
+    pub(super) options: &'a Options,
+    pub(super) mount: &'a Mount,
+    pub(super) sheets: &'a [Sheet],
+    pub(super) sheet_of: &'a HashMap<FileId, u32>,
+    pub(super) page_of: &'a HashMap<FileId, u32>,
+    pub(super) headers: &'a Headers,
+    pub(super) fallback: &'static Encoding,
+    pub(super) window: Window,
+}
+
+pub(super) struct Facts {
+    pub(super) page: Raw,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    /// Files that the page names in any way.
+    pub(super) refers_to: BTreeSet<FileId>,
+    /// Pages that its links lead to, each once.
+    pub(super) links: BTreeSet<u32>,
+}
+
+/// A page whose addresses are not interned yet.
+pub(super) struct Raw {
+    page: Page,
+    requests: Vec<(Address, Request)>,
+    uses: Vec<(Address, Use)>,
+    icons: Vec<Address>,
+}
+
+impl Raw {
+    pub(super) fn intern(self, interner: &mut Interner) -> Page {
+        let mut page = self.page;
+        page.requests = self
+            .requests
+            .into_iter()
+            .map(|(address, request)| Request { address: interner.intern(address), ..request })
+            .collect();
+        page.uses =
+            self.uses.into_iter().map(|(address, found)| Use { address: interner.intern(address), ..found }).collect();
+        page.icons = self.icons.into_iter().map(|address| interner.intern(address)).collect();
+        page
+    }
+}
+
+/// The encoding of pages that declare none.
+pub(super) fn fallback_encoding(options: &Options) -> anyhow::Result<&'static Encoding> {
+    match &options.charset {
+        None => Ok(WINDOWS_1252),
+        Some(label) => Encoding::for_label(label.as_bytes())
+            .ok_or_else(|| anyhow::anyhow!("--charset {label}: no such encoding (https://encoding.spec.whatwg.org/#names-and-labels)")),
+    }
+}
+
+/// The library that a page's view looks stylesheets up in.
+struct Shelf<'a> {
+    context: &'a Context<'a>,
+    base: &'a Base,
+}
+
+impl Library for Shelf<'_> {
+    fn find(&self, from: Option<u32>, raw: &str) -> Option<(u32, &view::Sheet)> {
+        let base = from.map_or(self.base, |key| &self.context.sheets[key as usize].base);
+        match url::resolve(self.context.site, self.context.mount, base, raw) {
+            Target::File { file, .. } => {
+                let key = *self.context.sheet_of.get(&file)?;
+                Some((key, &*self.context.sheets[key as usize].compiled))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The document base: the first `base` element with an `href` in the tree decides, also for what stands before it.
+pub(crate) fn document_base(own: &Base, scan: &Scan) -> Base {
+    let found = scan.tags.iter().find(|t| t.name == "base" && is_live(t) && t.get("href").is_some());
+    match found.and_then(|t| t.get("href")) {
+        Some(href) => url::with_base_element(own, href),
+        None => own.clone(),
+    }
+}
+
+/// Part of the document as a browser with scripting builds it.
+pub(crate) fn is_live(tag: &Tag) -> bool {
+    !tag.within.noscript && !tag.within.template && !tag.within.srcdoc
+}
+
+/// A `style` element that browsers read as CSS.
+pub(crate) fn is_css(tag: &Tag) -> bool {
+    tag.name == "style"
+        && tag.get("type").is_none_or(|t| {
+            let t = t.trim_matches(|c: char| c.is_ascii_whitespace());
+            t.is_empty() || t.eq_ignore_ascii_case("text/css")
+        })
+}
+
+/// The `style` elements of the scan that `view::style_elements` also counts, in the same order.
+pub(crate) fn style_tags(scan: &Scan) -> impl Iterator<Item = &Tag> {
+    scan.tags.iter().filter(|t| is_css(t) && is_live(t) && t.content.is_some())
+}
+
+/// Carriage returns become newlines, as the HTML standard's input stream does.
+pub(crate) fn normalise_newlines(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts> {
+    let bytes = context.site.read(file)?;
+    let path = &context.site.file(file).path;
+    let encoding = charset::of_page(&bytes, context.fallback);
+    let read_as = encoding.unwrap_or(if bytes.starts_with(b"\xFE\xFF") { UTF_16BE } else { UTF_16LE });
+    let scan = match encoding {
+        Some(encoding) => html::scan(&bytes, encoding),
+        None => html::scan(UTF_16_PAGE, encoding_rs::UTF_8),
+    };
+    let document = view::parse(&bytes, read_as);
+    let base = document_base(&url::base(context.mount, path), &scan);
+    let shelf = Shelf { context, base: &base };
+    let mut facts = Facts {
+        page: Raw { page: blank(file, encoding, super::hash(&bytes)), requests: vec![], uses: vec![], icons: vec![] },
+        diagnostics: problems(context, file, &bytes, &scan, encoding),
+        refers_to: BTreeSet::new(),
+        links: BTreeSet::new(),
+    };
+    let requests = view::requests(&document, &shelf, context.window);
+    gather(context, &base, requests, &mut facts);
+    mark(context, file, &bytes, &scan, &document, &mut facts.page.page);
+    follow(context, file, &bytes, &base, &scan, &mut facts);
+    Ok(facts)
+}
+
+/// Stands in for the scan of a page that the byte scanner cannot read.
+const UTF_16_PAGE: &[u8] = b"";
+
+fn blank(file: FileId, encoding: Option<&'static Encoding>, hash: u64) -> Page {
+    Page {
+        file,
+        encoding,
+        hash,
+        requests: Box::default(),
+        uses: Box::default(),
+        sheets: Box::default(),
+        frames: Box::default(),
+        external: Box::default(),
+        icons: Box::default(),
+        opaque: None,
+        styled: false,
+        selects_style: false,
+        aligned: false,
+        allows_data: true,
+        hashes_styles: false,
+        integrity: Box::default(),
+        scripted: false,
+    }
+}
+
+fn problems(
+    context: &Context<'_>,
+    file: FileId,
+    bytes: &[u8],
+    scan: &Scan,
+    encoding: Option<&'static Encoding>,
+) -> Vec<Diagnostic> {
+    let path = &context.site.file(file).path;
+    let mut found: Vec<Diagnostic> = scan
+        .problems
+        .iter()
+        .map(|p| Diagnostic::new(path, Some(p.at), p.code, p.message.clone()).located(bytes))
+        .collect();
+    if let Some(why) = scan.opaque {
+        found.push(Diagnostic::new(path, None, Code::HtmlOpaque, why));
+    }
+    if encoding.is_none() {
+        found.push(Diagnostic::new(path, None, Code::Utf16Page, "a page in UTF-16 is copied as it is"));
+    }
+    found
+}
+
+/// Sorts what the view requests into this site's addresses and other origins.
+fn gather(context: &Context<'_>, base: &Base, found: Vec<view::Request>, facts: &mut Facts) {
+    let own_file = facts.page.page.file;
+    let mut index: HashMap<Address, usize> = HashMap::new();
+    let mut external = Vec::new();
+    let mut sheets = BTreeSet::new();
+    let mut frames = Vec::new();
+    let page_path = &context.site.file(own_file).path;
+    let own = Address {
+        url: url::address(context.mount, page_path),
+        to: Destination::File(own_file),
+    };
+    index.insert(own.clone(), 0);
+    facts.page.requests.push((own, request(Kind::Document, false, Initiator::Markup, true)));
+    for found in found {
+        let from = match found.from {
+            From::Sheet { key, .. } => &context.sheets[key as usize].base,
+            _ => base,
+        };
+        let target = url::resolve(context.site, context.mount, from, &found.raw);
+        let is_icon = found.kind == Kind::Icon;
+        let addresses = match target {
+            Target::File { file, address, .. } => vec![Address { url: address, to: Destination::File(file) }],
+            Target::Redirect { file, address, .. } => {
+                let (path, query) = address.split_at(address.find('?').unwrap_or(address.len()));
+                let landing = format!("{path}/{query}");
+                vec![
+                    Address { url: address.clone(), to: Destination::Redirect },
+                    Address { url: landing, to: Destination::File(file) },
+                ]
+            }
+            Target::Missing { address, .. } => vec![Address { url: address, to: Destination::Missing }],
+            Target::External(whole) => {
+                if !external.contains(&whole) {
+                    external.push(whole);
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        for address in addresses {
+            if is_icon {
+                facts.page.icons.push(address);
+                continue;
+            }
+            if let Destination::File(file) = address.to {
+                if let Some(&key) = context.sheet_of.get(&file) {
+                    sheets.insert(key);
+                }
+                if found.kind == Kind::Document
+                    && let Some(&page) = context.page_of.get(&file)
+                    && !frames.contains(&page)
+                {
+                    frames.push(page);
+                }
+            }
+            let (initiator, place) = match &found.from {
+                From::Markup { .. } => (Initiator::Markup, None),
+                From::Sheet { key, nth } => (Initiator::Sheet(*key), Some((Place::Sheet(*key), *nth))),
+                From::StyleElement { index, nth } => (Initiator::StyleElement, Some((Place::Element(*index), *nth))),
+                From::StyleAttribute { text, nth } => {
+                    (Initiator::StyleAttribute, Some((Place::Attribute(super::hash(text.as_bytes())), *nth)))
+                }
+            };
+            if let Some((place, nth)) = place {
+                facts.page.uses.push((address.clone(), Use { place, nth, address: 0 }));
+            }
+            let markup = initiator == Initiator::Markup && found.kind != Kind::Preload;
+            let at = *index.entry(address.clone()).or_insert_with(|| {
+                facts.page.requests.push((address, request(found.kind, found.lazy, initiator, false)));
+                facts.page.requests.len() - 1
+            });
+            let entry = &mut facts.page.requests[at].1;
+            entry.markup |= markup;
+            entry.preload |= found.kind == Kind::Preload;
+            entry.lazy &= found.lazy;
+            if entry.kind == Kind::Preload {
+                entry.kind = found.kind;
+            }
+        }
+    }
+    facts.page.uses.sort_by_key(|(_, found)| (found.place, found.nth));
+    facts.page.uses.dedup();
+    let page = &mut facts.page.page;
+    page.external = external.into();
+    page.sheets = sheets.into_iter().collect();
+    page.frames = frames.into();
+}
+
+fn request(kind: Kind, lazy: bool, initiator: Initiator, markup: bool) -> Request {
+    Request { address: 0, kind, lazy, markup, preload: false, initiator }
+}
+
+/// What decides whether the page's own bytes may change.
+fn mark(
+    context: &Context<'_>,
+    file: FileId,
+    bytes: &[u8],
+    scan: &Scan,
+    document: &view::Document,
+    page: &mut Page,
+) {
+    let path = &context.site.file(file).path;
+    page.opaque = if page.encoding.is_none() {
+        Some("a page in UTF-16")
+    } else if context.site.file(file).media == Media::Xhtml {
+        Some("XHTML is parsed by other rules")
+    } else if !context.site.file(file).editable {
+        Some("left out by --include or --exclude")
+    } else {
+        scan.opaque
+    };
+    let encoding = page.encoding.unwrap_or(encoding_rs::UTF_8);
+    let texts: Vec<String> = style_tags(scan)
+        .map(|t| {
+            let content = t.content.clone().unwrap_or_default();
+            normalise_newlines(&encoding.decode_without_bom_handling(&bytes[content]).0)
+        })
+        .collect();
+    let seen = view::style_elements(document);
+    page.aligned = seen.len() == texts.len() && seen.iter().zip(&texts).all(|(a, b)| a.foreign || a.text == *b);
+    let has_attribute = scan.tags.iter().any(|t| is_live(t) && t.get("style").is_some());
+    page.styled = !texts.is_empty() || has_attribute;
+    page.selects_style = page.sheets.iter().any(|&key| context.sheets[key as usize].scan.selects_style)
+        || texts.iter().any(|text| text.contains("style") && css::scan(text, false).selects_style);
+    page.scripted = scan.tags.iter().any(|t| t.name == "script" && is_live(t));
+
+    let url_path = url::address(context.mount, path);
+    let mut policies = context.headers.policies(&url_path);
+    policies.extend(context.options.csp.iter().cloned());
+    policies.extend(
+        scan.tags
+            .iter()
+            .filter(|t| t.name == "meta" && is_live(t))
+            .filter(|t| t.get("http-equiv").is_some_and(|v| v.trim().eq_ignore_ascii_case("content-security-policy")))
+            .filter_map(|t| t.get("content").map(str::to_owned)),
+    );
+    let policy = Policy::new(&policies);
+    page.allows_data = policy.allows_data_images();
+    page.hashes_styles = policy.hashes_styles();
+}
+
+/// Resolves every reference of the markup for diagnostics, for the choice of the entry page and for `integrity`.
+fn follow(context: &Context<'_>, file: FileId, bytes: &[u8], base: &Base, scan: &Scan, facts: &mut Facts) {
+    let path = &context.site.file(file).path;
+    let mut integrity = Vec::new();
+    for tag in &scan.tags {
+        for reference in html::references(tag) {
+            let at = tag.attributes[reference.attribute].span.as_ref().map(|span| span.start);
+            let at = at.or(Some(tag.span.start)).filter(|_| !tag.within.srcdoc);
+            match url::resolve(context.site, context.mount, base, &reference.url) {
+                Target::File { file, .. } | Target::Redirect { file, .. } => {
+                    facts.refers_to.insert(file);
+                    if matches!(reference.kind, Kind::Link | Kind::Document | Kind::Refresh)
+                        && let Some(&page) = context.page_of.get(&file)
+                    {
+                        facts.links.insert(page);
+                    }
+                    if let Some(value) = tag.get("integrity").filter(|v| !v.trim().is_empty()) {
+                        integrity.push((file, value.to_owned(), at));
+                    }
+                }
+                Target::Missing { path: missing, .. } if reference.kind != Kind::Meta => {
+                    let message = format!("{missing} does not exist");
+                    facts.diagnostics.push(Diagnostic::new(path, at, Code::MissingFile, message).located(bytes));
+                }
+                Target::Refused => {
+                    let message = "an address that leads out of the site";
+                    facts.diagnostics.push(Diagnostic::new(path, at, Code::OutsideRoot, message).located(bytes));
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut checked = Vec::new();
+    for (target, value, at) in integrity {
+        let matches = context.site.read(target).is_ok_and(|bytes| integrity::matches(&value, &bytes));
+        if !matches {
+            let message = format!("the integrity of {} does not fit its bytes", context.site.file(target).path);
+            facts.diagnostics.push(Diagnostic::new(path, at, Code::IntegrityMismatch, message).located(bytes));
+        }
+        checked.push((target, matches));
+    }
+    facts.page.page.integrity = checked.into();
+    for (address, _) in &facts.page.requests {
+        if let Destination::File(file) = address.to {
+            facts.refers_to.insert(file);
+        }
+    }
+    // A page does not count as referred to because it is a page.
+    facts.refers_to.remove(&file);
+}

@@ -1,0 +1,184 @@
+//! Stage 4: every file of SITE into OUT, edited where the plan says so, with its variants beside it.
+
+use std::time::SystemTime;
+
+use crate::disk::Staging;
+use crate::encode::Coding;
+use crate::graph::{self, AddressId, Destination, Graph};
+use crate::measure::Sizes;
+use crate::options::Options;
+use crate::parallel;
+use crate::plan::Plan;
+use crate::rewrite::{PageEdits, Reader};
+use crate::site::{FileId, Site, SitePath};
+use crate::variants::{self, Own};
+
+/// What became of one file.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Written {
+    /// The body, and the variants that a server can send.
+    pub sizes: Sizes,
+    /// Bytes of the variants beside it; 0 where there is none.
+    pub gzip_file: u64,
+    pub br_file: u64,
+    pub edited: bool,
+    /// SITE brought a variant that did not fit.
+    pub stale_variant: bool,
+}
+
+/// Writes all files below `staging`, in no particular order; the result is by `FileId`.
+pub fn write(
+    site: &Site,
+    graph: &Graph,
+    plan: &Plan,
+    staging: &Staging,
+    options: &Options,
+) -> anyhow::Result<Vec<Written>> {
+    let mut own_variants: Vec<Vec<FileId>> = vec![Vec::new(); site.files.len()];
+    for id in (0..site.files.len() as u32).map(FileId) {
+        if let Some(plain) = site.file(id).variant_of {
+            own_variants[plain.0 as usize].push(id);
+        }
+    }
+    let writer = Writer { site, graph, plan, staging, options, own_variants };
+    let mut ids: Vec<FileId> = (0..site.files.len() as u32).map(FileId).collect();
+    ids.retain(|&id| site.file(id).variant_of.is_none());
+    // The longest work first, so that no thread is left with it at the end.
+    ids.sort_by_key(|&id| (std::cmp::Reverse(site.file(id).size), id));
+    let mut written = vec![Written::default(); site.files.len()];
+    for (id, result) in ids.iter().zip(parallel::map(&ids, |&id| writer.file(id))) {
+        written[id.0 as usize] = result?;
+    }
+    Ok(written)
+}
+
+struct Writer<'a> {
+    site: &'a Site,
+    graph: &'a Graph,
+    plan: &'a Plan,
+    staging: &'a Staging,
+    options: &'a Options,
+    own_variants: Vec<Vec<FileId>>,
+}
+
+impl Writer<'_> {
+    fn file(&self, id: FileId) -> anyhow::Result<Written> {
+        let file = self.site.file(id);
+        let wants_variants = variants::wanted(file, self.options);
+        let edited = self.edited(id)?;
+        let modified = if edited.is_some() { self.newest(id) } else { file.modified };
+        if edited.is_none() && !wants_variants && self.own_variants[id.0 as usize].is_empty() {
+            let size = self.staging.copy(&self.site.place(id), &file.path, modified, file.mode)?;
+            return Ok(Written { sizes: Sizes::plain(size), ..Written::default() });
+        }
+        let is_edited = edited.is_some();
+        let bytes = match edited {
+            Some(bytes) => bytes,
+            None => self.unchanged(id)?,
+        };
+        self.staging.write(&file.path, &bytes, modified, file.mode)?;
+        let made = if wants_variants { variants::make(&bytes, self.options) } else { Vec::new() };
+        let mut written = Written {
+            sizes: Sizes::plain(bytes.len() as u64),
+            edited: is_edited,
+            ..Written::default()
+        };
+        let mut done = Vec::new();
+        for &own in &self.own_variants[id.0 as usize] {
+            let path = &self.site.file(own).path;
+            let packed = self.site.read(own)?;
+            let linked = self.graph.referenced[own.0 as usize];
+            let coding = variants::coding_of(path);
+            let body = match variants::own_variant(self.site, own, &packed, &bytes, &made, linked, self.options) {
+                Own::Keep => packed,
+                Own::Rewrite(body) => body,
+                Own::Remove => {
+                    written.stale_variant = true;
+                    continue;
+                }
+            };
+            self.staging.write(path, &body, modified, file.mode)?;
+            written.count(coding, body.len());
+            done.extend(coding);
+        }
+        for (coding, body) in made {
+            if done.contains(&coding) {
+                continue;
+            }
+            let path = SitePath::new([file.path.as_bytes(), coding.suffix().as_bytes()].concat());
+            self.staging.write(&path, &body, modified, file.mode)?;
+            written.count(Some(coding), body.len());
+        }
+        Ok(written)
+    }
+
+    /// The bytes that the plan gives this file, if it changes them.
+    fn edited(&self, id: FileId) -> anyhow::Result<Option<Vec<u8>>> {
+        if let Some(change) = self.graph.sheet_of(id).and_then(|key| self.plan.sheets.get(&key)) {
+            return Ok(Some(change.bytes.to_vec()));
+        }
+        let Some(page) = self.graph.page_of(id) else { return Ok(None) };
+        let Some(change) = self.plan.pages.get(&page) else { return Ok(None) };
+        let bytes = self.unchanged(id)?;
+        let images = change
+            .inlined
+            .iter()
+            .filter_map(|address| Some((*address, self.plan.images.get(address)?.clone())))
+            .collect();
+        let reader = Reader::new(self.site, self.graph, self.options, page, &bytes);
+        let edited = reader.rewrite(&PageEdits { minify: change.minify, images: &images, plan: self.plan });
+        Ok(Some(edited).filter(|edited| *edited != bytes))
+    }
+
+    /// The file's bytes, which must be those that the plan was made from.
+    fn unchanged(&self, id: FileId) -> anyhow::Result<Vec<u8>> {
+        let bytes = self.site.read(id)?;
+        let page = self.graph.page_of(id).map(|page| self.graph.pages[page as usize].hash);
+        let sheet = self.graph.sheet_of(id).map(|key| self.graph.sheets[key as usize].hash);
+        let expected = page.or(sheet).unwrap_or_else(|| graph::hash(&bytes));
+        anyhow::ensure!(graph::hash(&bytes) == expected, "{} changed during the build", self.site.file(id).path);
+        Ok(bytes)
+    }
+
+    /// The newest modification time of all files that the new bytes depend on: servers derive validators from it.
+    fn newest(&self, id: FileId) -> SystemTime {
+        let mut newest = self.site.file(id).modified;
+        let mut count = |addresses: &mut dyn Iterator<Item = &AddressId>| {
+            for address in addresses {
+                if let Destination::File(file) = self.graph.addresses[*address as usize].to {
+                    newest = newest.max(self.site.file(file).modified);
+                }
+            }
+        };
+        if let Some(change) = self.graph.sheet_of(id).and_then(|key| self.plan.sheets.get(&key)) {
+            count(&mut change.inlined.iter());
+        }
+        if let Some(page) = self.graph.page_of(id) {
+            if let Some(change) = self.plan.pages.get(&page) {
+                count(&mut change.inlined.iter());
+            }
+            for (file, _) in &*self.graph.pages[page as usize].integrity {
+                if self.graph.sheet_of(*file).is_some_and(|key| self.plan.sheets.contains_key(&key)) {
+                    newest = newest.max(self.newest(*file));
+                }
+            }
+        }
+        newest
+    }
+}
+
+impl Written {
+    fn count(&mut self, coding: Option<Coding>, bytes: usize) {
+        match coding {
+            Some(Coding::Gzip) => {
+                self.gzip_file = bytes as u64;
+                self.sizes.gzip = bytes as u64;
+            }
+            Some(Coding::Brotli) => {
+                self.br_file = bytes as u64;
+                self.sizes.br = bytes as u64;
+            }
+            None => {}
+        }
+    }
+}

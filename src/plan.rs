@@ -1,0 +1,205 @@
+//! Stage 3: what changes, and why.
+//!
+//! A change is accepted only where it pays and where no page pays for it: for every page, the bytes of its first
+//! view and of a visit (the entry page's first view plus this page's follow-up view) may not grow, as gzip and as
+//! brotli, each request counted as its body plus the overhead; and neither view may make more requests.
+//!
+//! `decide` is a pure function of the graph, the bytes and the options. Passes run in the order of `Pass::ALL`'s
+//! needs: stylesheet files first, because what they gain is shared by many pages, then each page's own CSS.
+
+mod ledger;
+mod local;
+mod shared;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::graph::{AddressId, Graph};
+use crate::measure::{self, Levels, Sizes};
+use crate::options::{Options, Pass};
+use crate::site::{FileId, Site};
+
+pub use ledger::{Verdict, Worse};
+
+/// All changes of a build.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// By key of the stylesheet.
+    pub sheets: BTreeMap<u32, SheetChange>,
+    /// By index of the page.
+    pub pages: BTreeMap<u32, PageChange>,
+    pub decisions: Vec<Decision>,
+    /// The data URL of every image that was put somewhere.
+    pub images: BTreeMap<AddressId, Arc<str>>,
+    /// Pages where a `data:` image appeared that no policy question stood against.
+    pub uses_data: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct SheetChange {
+    pub bytes: Arc<[u8]>,
+    /// Images that this sheet now carries.
+    pub inlined: BTreeSet<AddressId>,
+    pub before: Sizes,
+    pub after: Sizes,
+}
+
+/// A page is edited again when it is written; only what to do is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageChange {
+    pub minify: bool,
+    pub inlined: BTreeSet<AddressId>,
+    pub before: Sizes,
+    pub after: Sizes,
+}
+
+/// One line of the explanation: what was done to a file, or why not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    pub file: FileId,
+    pub action: Action,
+    pub reason: String,
+    pub cost: Cost,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    /// The image's bytes moved into CSS.
+    Inline,
+    /// CSS is printed shorter.
+    Minify,
+    /// Left as it was.
+    Keep,
+}
+
+impl Action {
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Inline => "inline",
+            Action::Minify => "minify",
+            Action::Keep => "keep",
+        }
+    }
+}
+
+/// What a decision changes, summed over all pages; negative numbers save. Bytes are those of first views.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    pub requests_first: i64,
+    pub requests_follow_up: i64,
+    pub bytes_gzip: i64,
+    pub bytes_br: i64,
+}
+
+/// What an earlier round showed to be harmful: not to be done again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bans {
+    /// An image in a stylesheet.
+    pub inline: BTreeSet<(u32, AddressId)>,
+    /// Any change of this stylesheet.
+    pub sheets: BTreeSet<u32>,
+    /// Any change of this page's own CSS.
+    pub pages: BTreeSet<u32>,
+}
+
+/// Everything that the passes read.
+#[derive(Debug)]
+pub(crate) struct Context<'a> {
+    pub(crate) site: &'a Site,
+    pub(crate) graph: &'a Graph,
+    pub(crate) options: &'a Options,
+    pub(crate) relations: ledger::Relations,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(site: &'a Site, graph: &'a Graph, options: &'a Options) -> Context<'a> {
+        Context { site, graph, options, relations: ledger::Relations::new(graph) }
+    }
+
+    pub(crate) fn runs(&self, pass: Pass) -> bool {
+        self.options.runs(pass)
+    }
+}
+
+/// Rounds after which the plan falls back to touching nothing of what is still in question.
+const ROUNDS: usize = 12;
+
+/// Decides with the fast levels, then checks with the levels of the files really written.
+pub fn decide(site: &Site, graph: &Graph, options: &Options) -> anyhow::Result<Plan> {
+    let context = Context::new(site, graph, options);
+    let printed = shared::print_all(&context)?;
+    let mut bans = Bans::default();
+    for round in 0.. {
+        let mut plan = Plan::default();
+        shared::decide(&context, &printed, &bans, &mut plan)?;
+        local::decide(&context, &bans, &mut plan)?;
+        let worse = worse_pages(&context, &plan)?;
+        let Some(first) = worse.first() else { return Ok(plan) };
+        anyhow::ensure!(
+            round < 2 * ROUNDS,
+            "{} would take {}: this is a fault of fewer, please report it",
+            site.file(graph.pages[first.page as usize].file).path,
+            first.verdict
+        );
+        ban(&context, &plan, &worse, round >= ROUNDS, &mut bans);
+    }
+    unreachable!("the loop ends by return or error")
+}
+
+/// Pages that the plan makes worse: measured fast, and with stylesheets at their final levels.
+fn worse_pages(context: &Context<'_>, plan: &Plan) -> anyhow::Result<Vec<Worse>> {
+    let fast = ledger::audit(context, plan, |change| (change.before, change.after));
+    let levels = measure::final_levels(context.options);
+    if !fast.is_empty() || levels == measure::levels(context.options) {
+        return Ok(fast);
+    }
+    let full = full_sizes(context, plan, levels)?;
+    Ok(ledger::audit_with(context, plan, &full))
+}
+
+fn full_sizes(context: &Context<'_>, plan: &Plan, levels: Levels) -> anyhow::Result<BTreeMap<u32, (Sizes, Sizes)>> {
+    let changes: Vec<(&u32, &SheetChange)> = plan.sheets.iter().collect();
+    let measured = crate::parallel::map(&changes, |(key, change)| {
+        let file = context.graph.sheets[**key as usize].file;
+        let encoded = crate::variants::wanted(context.site.file(file), context.options);
+        let before = context.site.read(file)?;
+        let sizes = |bytes: &[u8]| measure::sizes(bytes, encoded, levels, context.options);
+        anyhow::Ok((**key, (sizes(&before), sizes(&change.bytes))))
+    });
+    measured.into_iter().collect()
+}
+
+/// Forbids what most likely made these pages worse: their own CSS first, then the largest image that such a page
+/// does not show, then the stylesheet as a whole.
+fn ban(context: &Context<'_>, plan: &Plan, worse: &[Worse], harshly: bool, bans: &mut Bans) {
+    let before = bans.clone();
+    for worse in worse {
+        let documents = context.graph.documents(worse.page);
+        for page in &documents {
+            if plan.pages.contains_key(page) {
+                bans.pages.insert(*page);
+            }
+        }
+        let sheets: BTreeSet<u32> =
+            documents.iter().flat_map(|&d| context.graph.pages[d as usize].sheets.iter().copied()).collect();
+        for key in sheets {
+            let Some(change) = plan.sheets.get(&key) else { continue };
+            let shown = |address: &AddressId| {
+                documents.iter().any(|&d| {
+                    context.graph.pages[d as usize].requests.iter().any(|r| r.address == *address)
+                })
+            };
+            let size = |address: &&AddressId| (plan.images.get(address).map_or(0, |u| u.len()), **address);
+            let suspect = change.inlined.iter().filter(|a| !shown(a)).max_by_key(size);
+            match suspect.or_else(|| change.inlined.iter().max_by_key(size)) {
+                Some(&address) if !harshly => drop(bans.inline.insert((key, address))),
+                _ => drop(bans.sheets.insert(key)),
+            }
+        }
+    }
+    if *bans == before {
+        // Nothing named above is left: give up every change.
+        bans.sheets.extend(0..context.graph.sheets.len() as u32);
+        bans.pages.extend(0..context.graph.pages.len() as u32);
+    }
+}

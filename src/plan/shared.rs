@@ -1,0 +1,575 @@
+//! Stylesheet files: printed shorter, and given the images that their pages show.
+//!
+//! A sheet changes in place, under its old URL: a cached old sheet and a new page, or the other way round, render
+//! alike, because an image is the same picture as a file and as a data URL.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Action, Bans, Context, Cost, Decision, Plan, SheetChange};
+use crate::css;
+use crate::edit::{self, Edit};
+use crate::graph::{Address, AddressId, Destination, Place, Sheet, Text};
+use crate::image;
+use crate::measure::{self, Sizes};
+use crate::options::Pass;
+use crate::site::FileId;
+use crate::url::{self, Target};
+use crate::{parallel, variants};
+
+/// A stylesheet ready to take images: printed, if that made it smaller.
+#[derive(Debug)]
+pub(super) struct Printed {
+    source: Text,
+    text: String,
+    /// Where `text` names which address: byte span and address, in order.
+    places: Vec<(std::ops::Range<usize>, AddressId)>,
+    before: Sizes,
+    /// The sizes of `text`.
+    sizes: Sizes,
+    minified: bool,
+}
+
+/// Why a stylesheet keeps its bytes, or its printed form.
+pub(super) type Prints = Vec<Result<Printed, &'static str>>;
+
+/// Prints every stylesheet once; the rounds of `decide` start from here.
+pub(super) fn print_all(context: &Context<'_>) -> anyhow::Result<Prints> {
+    let keys: Vec<u32> = (0..context.graph.sheets.len() as u32).collect();
+    parallel::map(&keys, |&key| print(context, key)).into_iter().collect()
+}
+
+fn print(context: &Context<'_>, key: u32) -> anyhow::Result<Result<Printed, &'static str>> {
+    let sheet = &context.graph.sheets[key as usize];
+    if let Some(why) = frozen(context, key) {
+        return Ok(Err(why));
+    }
+    let Some(source) = sheet.text.clone() else { return Ok(Err("it cannot be edited safely as text")) };
+    let encoded = variants::wanted(context.site.file(sheet.file), context.options);
+    let bytes = context.site.read(sheet.file)?;
+    anyhow::ensure!(
+        crate::graph::hash(&bytes) == sheet.hash,
+        "{} changed during the build",
+        context.site.file(sheet.file).path
+    );
+    let measure = |bytes: &[u8]| measure::sizes(bytes, encoded, measure::levels(context.options), context.options);
+    let before = measure(&bytes);
+    if context.runs(Pass::Minify)
+        && let Some(text) = css::print(&source.text, context.options.targets.as_deref())
+        && let Some(bytes) = source.encode(&text)
+    {
+        let sizes = measure(&bytes);
+        if sizes.is_better_than(&before) {
+            let places = places(context, sheet, &text);
+            return Ok(Ok(Printed { source, text, places, before, sizes, minified: true }));
+        }
+    }
+    let text = source.text.clone();
+    let places = places(context, sheet, &text);
+    Ok(Ok(Printed { source, text, places, before, sizes: before, minified: false }))
+}
+
+/// Why no byte of this stylesheet may change, if so.
+fn frozen(context: &Context<'_>, key: u32) -> Option<&'static str> {
+    let sheet = &context.graph.sheets[key as usize];
+    if !context.site.file(sheet.file).editable {
+        return Some("left out by --include or --exclude");
+    }
+    let ascii = sheet.text.as_ref().is_some_and(|t| t.text.is_ascii());
+    for page in &context.graph.pages {
+        for (file, matches) in &*page.integrity {
+            if *file == sheet.file && !*matches {
+                return Some("an integrity attribute does not fit its bytes");
+            }
+            if *file == sheet.file && page.opaque.is_some() {
+                return Some("a page that cannot be edited names it with an integrity attribute");
+            }
+        }
+    }
+    let multi_byte = |p: &u32| {
+        context.relations.documents[*p as usize].iter().any(|&d| {
+            let encoding = context.graph.pages[d as usize].encoding;
+            encoding.is_some_and(|e| e != encoding_rs::UTF_8 && !e.is_single_byte())
+        })
+    };
+    if !ascii && context.relations.loads[key as usize].iter().any(multi_byte) {
+        return Some("a page in a multi-byte encoding reads its bytes in another way");
+    }
+    None
+}
+
+/// The images that `text`, which is the sheet or its printed form, names in declarations.
+fn places(context: &Context<'_>, sheet: &Sheet, text: &str) -> Vec<(std::ops::Range<usize>, AddressId)> {
+    let resolve = |found: &css::Url| {
+        if !image::takes_images(&found.place) {
+            return None;
+        }
+        match url::resolve(context.site, &context.graph.mount, &sheet.base, &found.value) {
+            Target::File { file, address, fragment } if fragment.is_none() || !is_svg(context, file) => {
+                context.graph.address(&Address { url: address, to: Destination::File(file) })
+            }
+            _ => None,
+        }
+    };
+    css::scan(text, false).urls.iter().filter_map(|found| Some((found.span.clone(), resolve(found)?))).collect()
+}
+
+fn is_svg(context: &Context<'_>, file: FileId) -> bool {
+    context.site.file(file).media == crate::media::Media::Svg
+}
+
+/// One image in question: who shows it through which stylesheet.
+struct Candidate {
+    address: AddressId,
+    file: FileId,
+    /// Keys of the stylesheets whose matching rules name it.
+    sheets: BTreeSet<u32>,
+    /// Pages that request it.
+    pages: usize,
+}
+
+/// The growth of every page so far, gzip and brotli: of its first view and of its follow-up view.
+struct Balance {
+    first: Vec<[i64; 2]>,
+    follow_up: Vec<[i64; 2]>,
+}
+
+pub(super) fn decide(context: &Context<'_>, prints: &Prints, bans: &Bans, plan: &mut Plan) -> anyhow::Result<()> {
+    let mut work = Work::new(context, prints, bans);
+    work.explain_sheets(plan);
+    if context.runs(Pass::Inline) && context.options.inline_limit > 0 {
+        for candidate in candidates(context, prints) {
+            work.consider(&candidate, plan)?;
+        }
+    }
+    for (key, state) in work.state {
+        if state.inlined.is_empty() && !state.printed.minified {
+            continue;
+        }
+        let text = state.text(&plan.images);
+        let Some(bytes) = state.printed.source.encode(&text) else { continue };
+        plan.uses_data |= !state.inlined.is_empty();
+        let change = SheetChange {
+            bytes: bytes.into(),
+            inlined: state.inlined,
+            before: state.printed.before,
+            after: state.sizes,
+        };
+        plan.sheets.insert(key, change);
+    }
+    Ok(())
+}
+
+/// Images of stylesheet files that some page requests because of them, most wanted first.
+fn candidates(context: &Context<'_>, prints: &Prints) -> Vec<Candidate> {
+    let mut found: BTreeMap<AddressId, BTreeSet<u32>> = BTreeMap::new();
+    for page in &context.graph.pages {
+        for used in &*page.uses {
+            if let Place::Sheet(key) = used.place {
+                found.entry(used.address).or_default().insert(key);
+            }
+        }
+    }
+    let mut candidates: Vec<Candidate> = found
+        .into_iter()
+        .filter_map(|(address, sheets)| {
+            let Destination::File(file) = context.graph.addresses[address as usize].to else { return None };
+            let named = |key: &u32| prints[*key as usize].as_ref().is_ok_and(|p| p.places.iter().any(|(_, a)| *a == address));
+            let sheets: BTreeSet<u32> = sheets.into_iter().filter(named).collect();
+            let pages = context.relations.requests[address as usize].len();
+            (!sheets.is_empty()).then_some(Candidate { address, file, sheets, pages })
+        })
+        .collect();
+    // Small images on many pages first: they pay most for each byte, and slack is limited.
+    candidates.sort_by_key(|c| (std::cmp::Reverse(c.pages), context.site.file(c.file).size, c.address));
+    candidates
+}
+
+/// A stylesheet while images are added to it.
+struct State<'a> {
+    printed: &'a Printed,
+    inlined: BTreeSet<AddressId>,
+    sizes: Sizes,
+}
+
+impl State<'_> {
+    /// The printed text with the images of `inlined` in it.
+    fn text(&self, images: &BTreeMap<AddressId, Arc<str>>) -> String {
+        with_images(self.printed, &self.inlined, images)
+    }
+}
+
+/// The text with these images: each stands once, as a custom property where the sheet names it several times.
+fn with_images(printed: &Printed, inlined: &BTreeSet<AddressId>, images: &BTreeMap<AddressId, Arc<str>>) -> String {
+    let mut edits = Vec::new();
+    let mut definitions = String::new();
+    for (span, address) in printed.places.iter().filter(|(_, address)| inlined.contains(address)) {
+        let Some(image) = images.get(address) else { continue };
+        let with = if printed.times(*address) == 1 {
+            css::url_token(image)
+        } else {
+            let name = format!("--fewer-{:08x}", crate::graph::hash(image.as_bytes()) as u32);
+            if !definitions.contains(&name) {
+                definitions.push_str(&format!("{name}:{};", css::url_token(image)));
+            }
+            format!("var({name})")
+        };
+        edits.push(Edit { span: span.clone(), with: with.into_bytes() });
+    }
+    let bytes = edit::splice(printed.text.as_bytes(), &edits);
+    let mut text = String::from_utf8(bytes).unwrap_or_else(|_| printed.text.clone());
+    if !definitions.is_empty() {
+        definitions.pop();
+        text.push_str(&format!(":root{{{definitions}}}"));
+    }
+    text
+}
+
+impl Printed {
+    /// How often the sheet names this image.
+    fn times(&self, address: AddressId) -> usize {
+        self.places.iter().filter(|(_, a)| *a == address).count()
+    }
+
+    /// Whether the image can stand here once.
+    fn takes(&self, address: AddressId) -> bool {
+        let spans: Vec<_> = self.places.iter().filter(|(_, a)| *a == address).map(|(span, _)| span.clone()).collect();
+        spans.len() == 1 || css::allows_custom_property(&self.text, &spans)
+    }
+}
+
+struct Work<'a> {
+    context: &'a Context<'a>,
+    prints: &'a Prints,
+    bans: &'a Bans,
+    state: BTreeMap<u32, State<'a>>,
+    balance: Balance,
+}
+
+/// What one candidate would do to one page.
+struct Effect {
+    page: u32,
+    saved: bool,
+    first: [i64; 2],
+    follow_up: [i64; 2],
+    follow_up_requests: i64,
+}
+
+impl<'a> Work<'a> {
+    fn new(context: &'a Context<'a>, prints: &'a Prints, bans: &'a Bans) -> Work<'a> {
+        let pages = context.graph.pages.len();
+        let mut balance = Balance { first: vec![[0; 2]; pages], follow_up: vec![[0; 2]; pages] };
+        let mut state = BTreeMap::new();
+        for (key, printed) in prints.iter().enumerate() {
+            let key = key as u32;
+            let Ok(printed) = printed else { continue };
+            if bans.sheets.contains(&key) {
+                continue;
+            }
+            let grown = difference(printed.before, printed.sizes);
+            add_growth(context, key, grown, &mut balance);
+            state.insert(key, State { printed, inlined: BTreeSet::new(), sizes: printed.sizes });
+        }
+        Work { context, prints, bans, state, balance }
+    }
+
+    /// One decision for every stylesheet.
+    fn explain_sheets(&self, plan: &mut Plan) {
+        for (key, printed) in self.prints.iter().enumerate() {
+            let file = self.context.graph.sheets[key].file;
+            let (action, reason, grown) = match printed {
+                Err(why) => (Action::Keep, (*why).to_owned(), [0; 2]),
+                Ok(_) if self.bans.sheets.contains(&(key as u32)) => {
+                    (Action::Keep, "a changed sheet made a page larger".to_owned(), [0; 2])
+                }
+                Ok(p) if p.minified => {
+                    let reason = format!("{} bytes become {}", p.before.identity, p.sizes.identity);
+                    (Action::Minify, reason, difference(p.before, p.sizes))
+                }
+                Ok(_) if !self.context.runs(Pass::Minify) => (Action::Keep, "--skip minify".to_owned(), [0; 2]),
+                Ok(_) => (Action::Keep, "printed it would not be smaller".to_owned(), [0; 2]),
+            };
+            let loads = self.context.relations.loads[key].len() as i64;
+            let cost = Cost { bytes_gzip: grown[0] * loads, bytes_br: grown[1] * loads, ..Cost::default() };
+            plan.decisions.push(Decision { file, action, reason, cost });
+        }
+    }
+
+    fn consider(&mut self, candidate: &Candidate, plan: &mut Plan) -> anyhow::Result<()> {
+        let context = self.context;
+        let mut keep = |reason: String| {
+            let cost = Cost::default();
+            plan.decisions.push(Decision { file: candidate.file, action: Action::Keep, reason, cost });
+        };
+        let file = context.site.file(candidate.file);
+        if file.size > context.options.inline_limit {
+            keep(format!("{} bytes, over --inline-limit {}", file.size, context.options.inline_limit));
+            return Ok(());
+        }
+        let bytes = context.site.read(candidate.file)?;
+        let url: Arc<str> = match image::data_url(file, &bytes, context.options.inline_limit) {
+            Ok(url) => url.into(),
+            Err(refusal) => {
+                keep(refusal.reason().to_owned());
+                return Ok(());
+            }
+        };
+        let allowed: BTreeSet<u32> = candidate.sheets.iter().copied().filter(|&k| self.takes(k, candidate)).collect();
+        if allowed.is_empty() {
+            keep(self.refusal(candidate));
+            return Ok(());
+        }
+        let own = image_sizes(context, [candidate.address]).remove(&candidate.address).unwrap_or_default();
+        plan.images.insert(candidate.address, url);
+        // All sheets together first; else each alone, for sites whose folders have a sheet each.
+        let mut attempts = vec![allowed.clone()];
+        if allowed.len() > 1 {
+            attempts.extend(allowed.iter().map(|&k| BTreeSet::from([k])));
+        }
+        let mut why = String::new();
+        let mut done = false;
+        for sheets in attempts {
+            match self.attempt(candidate, &sheets, own, plan) {
+                Ok((cost, reason)) => {
+                    let action = Action::Inline;
+                    plan.decisions.push(Decision { file: candidate.file, action, reason, cost });
+                    done = true;
+                    if sheets.len() == allowed.len() {
+                        break;
+                    }
+                }
+                Err(reason) if why.is_empty() => why = reason,
+                Err(_) => {}
+            }
+        }
+        if !done {
+            plan.images.remove(&candidate.address);
+            let cost = Cost::default();
+            plan.decisions.push(Decision { file: candidate.file, action: Action::Keep, reason: why, cost });
+        }
+        Ok(())
+    }
+
+    /// Whether this stylesheet may carry the image at all.
+    fn takes(&self, key: u32, candidate: &Candidate) -> bool {
+        self.state.contains_key(&key)
+            && !self.bans.inline.contains(&(key, candidate.address))
+            && self.prints[key as usize].as_ref().is_ok_and(|p| p.takes(candidate.address))
+            && !self.is_forbidden(key)
+    }
+
+    /// Some page that loads this stylesheet has a policy without `data:`.
+    fn is_forbidden(&self, key: u32) -> bool {
+        let relations = &self.context.relations;
+        relations.loads[key as usize].iter().any(|&page| {
+            relations.documents[page as usize].iter().any(|&document| {
+                let facts = &self.context.graph.pages[document as usize];
+                !facts.allows_data && facts.sheets.contains(&key)
+            })
+        })
+    }
+
+    fn refusal(&self, candidate: &Candidate) -> String {
+        for &key in &candidate.sheets {
+            let printed = match &self.prints[key as usize] {
+                Ok(printed) => printed,
+                Err(why) => return format!("its stylesheet stays as it is: {why}"),
+            };
+            if self.is_forbidden(key) {
+                return "a page of its stylesheet has a policy that forbids data: images".to_owned();
+            }
+            if !printed.takes(candidate.address) {
+                let times = printed.times(candidate.address);
+                return format!("its stylesheet names it {times} times, in ways that cannot share one copy");
+            }
+        }
+        "a page would get larger".to_owned()
+    }
+
+    /// Puts the image into these stylesheets if that pays and no page gets worse.
+    fn attempt(
+        &mut self,
+        candidate: &Candidate,
+        sheets: &BTreeSet<u32>,
+        own: Sizes,
+        plan: &Plan,
+    ) -> Result<(Cost, String), String> {
+        let context = self.context;
+        let mut grown: BTreeMap<u32, (Sizes, [i64; 2])> = BTreeMap::new();
+        for &key in sheets {
+            let Some(state) = self.state.get(&key) else { return Err("its stylesheet stays as it is".into()) };
+            if state.inlined.contains(&candidate.address) {
+                return Err("already there".into());
+            }
+            let mut inlined = state.inlined.clone();
+            inlined.insert(candidate.address);
+            let text = with_images(state.printed, &inlined, &plan.images);
+            let Some(bytes) = state.printed.source.encode(&text) else { return Err("not encodable".into()) };
+            let encoded = variants::wanted(context.site.file(context.graph.sheets[key as usize].file), context.options);
+            let sizes = measure::sizes(&bytes, encoded, measure::levels(context.options), context.options);
+            grown.insert(key, (sizes, difference(state.sizes, sizes)));
+        }
+        let effects = self.effects(candidate, &grown, own);
+        let cost = self.check(&effects)?;
+        for effect in &effects {
+            let page = effect.page as usize;
+            (0..2).for_each(|i| self.balance.first[page][i] += effect.first[i]);
+            (0..2).for_each(|i| self.balance.follow_up[page][i] += effect.follow_up[i]);
+        }
+        for (key, (sizes, _)) in &grown {
+            if let Some(state) = self.state.get_mut(key) {
+                state.inlined.insert(candidate.address);
+                state.sizes = *sizes;
+            }
+        }
+        let marginal = grown.values().map(|(_, g)| g[0]).max().unwrap_or_default();
+        let reason = format!(
+            "saves {} of {} + {} bytes for {marginal} bytes in the stylesheet (gzip)",
+            requests(-cost.requests_first),
+            own.gzip,
+            context.options.request_overhead
+        );
+        Ok((cost, reason))
+    }
+
+    fn effects(&self, candidate: &Candidate, grown: &BTreeMap<u32, (Sizes, [i64; 2])>, own: Sizes) -> Vec<Effect> {
+        let (graph, relations) = (self.context.graph, &self.context.relations);
+        let overhead = self.context.options.request_overhead as i64;
+        let price = [own.gzip as i64 + overhead, own.br as i64 + overhead];
+        let address = candidate.address;
+        let carried = |key: u32| {
+            grown.contains_key(&key) || self.state.get(&key).is_some_and(|s| s.inlined.contains(&address))
+        };
+        let is_saved = |page: u32| {
+            relations.is_saved(graph, page, address, |_, found| matches!(found.place, Place::Sheet(k) if carried(k)))
+        };
+        let was_cached = relations.cached.contains(&address);
+        let entry_saves = was_cached && graph.entry.is_some_and(is_saved);
+        let mut pages: BTreeSet<u32> = relations.requests[address as usize].iter().copied().collect();
+        for key in grown.keys() {
+            pages.extend(&relations.loads[*key as usize]);
+        }
+        let effect = |page: u32| {
+            let mut effect = Effect { page, saved: false, first: [0; 2], follow_up: [0; 2], follow_up_requests: 0 };
+            let mut requested = false;
+            let mut seen = BTreeSet::new();
+            for request in relations.requests_of(graph, page) {
+                requested |= request.address == address;
+                let Destination::File(file) = graph.addresses[request.address as usize].to else { continue };
+                let Some((_, g)) = graph.sheet_of(file).and_then(|key| grown.get(&key)) else { continue };
+                if !seen.insert(request.address) {
+                    continue;
+                }
+                (0..2).for_each(|i| effect.first[i] += g[i]);
+                if !relations.cached.contains(&request.address) {
+                    (0..2).for_each(|i| effect.follow_up[i] += g[i]);
+                }
+            }
+            if requested {
+                effect.saved = is_saved(page);
+                let times = i64::from(!effect.saved && (!was_cached || entry_saves)) - i64::from(!was_cached);
+                effect.follow_up_requests = times;
+                (0..2).for_each(|i| effect.follow_up[i] += times * price[i]);
+                if effect.saved {
+                    (0..2).for_each(|i| effect.first[i] -= price[i]);
+                }
+            }
+            effect
+        };
+        pages.into_iter().map(effect).collect()
+    }
+
+    /// The cost over all pages, or why the change is refused.
+    fn check(&self, effects: &[Effect]) -> Result<Cost, String> {
+        let graph = self.context.graph;
+        let mut cost = Cost::default();
+        let mut entry = graph.entry.map(|e| self.balance.first[e as usize]).unwrap_or_default();
+        for effect in effects {
+            cost.requests_first -= i64::from(effect.saved);
+            cost.requests_follow_up += effect.follow_up_requests;
+            cost.bytes_gzip += effect.first[0];
+            cost.bytes_br += effect.first[1];
+            if Some(effect.page) == graph.entry {
+                (0..2).for_each(|i| entry[i] += effect.first[i]);
+            }
+        }
+        if cost.requests_first == 0 {
+            return Err("no page would make fewer requests: other elements ask for it as well".into());
+        }
+        if cost.bytes_gzip >= 0 || cost.bytes_br >= 0 {
+            return Err(format!(
+                "does not pay: {} fewer on first views for {:+} bytes (gzip), {:+} (brotli)",
+                requests(-cost.requests_first),
+                cost.bytes_gzip,
+                cost.bytes_br
+            ));
+        }
+        let name = |page: u32| self.context.site.file(graph.pages[page as usize].file).path.to_string();
+        for effect in effects {
+            let (first, follow) = (self.balance.first[effect.page as usize], self.balance.follow_up[effect.page as usize]);
+            if effect.follow_up_requests > 0 {
+                return Err(format!("{} would ask for it on a follow-up view", name(effect.page)));
+            }
+            let grows = |i: usize| {
+                first[i] + effect.first[i] > 0 || entry[i] + follow[i] + effect.follow_up[i] > 0
+            };
+            if grows(0) || grows(1) {
+                return Err(format!("{} would get larger", name(effect.page)));
+            }
+        }
+        // A larger first view of the entry page is part of every visit, also of those that end elsewhere.
+        let affected: BTreeSet<u32> = effects.iter().map(|e| e.page).collect();
+        let others = (0..graph.pages.len() as u32).filter(|page| !affected.contains(page));
+        let grows = |page: &u32| (0..2).any(|i| entry[i] + self.balance.follow_up[*page as usize][i] > 0);
+        match others.filter(|_| entry != [0; 2]).find(grows) {
+            Some(page) => Err(format!("a visit that ends at {} would get larger", name(page))),
+            None => Ok(cost),
+        }
+    }
+}
+
+fn requests(n: i64) -> String {
+    if n == 1 { "1 request".to_owned() } else { format!("{n} requests") }
+}
+
+fn difference(before: Sizes, after: Sizes) -> [i64; 2] {
+    [after.gzip as i64 - before.gzip as i64, after.br as i64 - before.br as i64]
+}
+
+/// Books what a stylesheet gained or lost on every page that loads it.
+fn add_growth(context: &Context<'_>, key: u32, grown: [i64; 2], balance: &mut Balance) {
+    let (graph, relations) = (context.graph, &context.relations);
+    for &page in &relations.loads[key as usize] {
+        let mut seen = BTreeSet::new();
+        for request in relations.requests_of(graph, page) {
+            let Destination::File(file) = graph.addresses[request.address as usize].to else { continue };
+            if graph.sheet_of(file) != Some(key) || !seen.insert(request.address) {
+                continue;
+            }
+            (0..2).for_each(|i| balance.first[page as usize][i] += grown[i]);
+            if !relations.cached.contains(&request.address) {
+                (0..2).for_each(|i| balance.follow_up[page as usize][i] += grown[i]);
+            }
+        }
+    }
+}
+
+/// The sizes of images as files.
+pub(super) fn image_sizes(
+    context: &Context<'_>,
+    addresses: impl IntoIterator<Item = AddressId>,
+) -> BTreeMap<AddressId, Sizes> {
+    let mut sizes = BTreeMap::new();
+    for address in addresses {
+        let Destination::File(file) = context.graph.addresses[address as usize].to else { continue };
+        let entry = context.site.file(file);
+        let measured = if variants::wanted(entry, context.options) {
+            let Ok(bytes) = context.site.read(file) else { continue };
+            measure::sizes(&bytes, true, measure::levels(context.options), context.options)
+        } else {
+            Sizes::plain(entry.size)
+        };
+        sizes.insert(address, measured);
+    }
+    sizes
+}
