@@ -86,7 +86,8 @@ fn utf16_declaration(head: &[u8]) -> Option<&'static Encoding> {
 /// HTML standard, "get an XML encoding": also for pages served as `text/html`, when no `meta` says otherwise.
 fn xml_declaration(head: &[u8]) -> Option<&'static Encoding> {
     let rest = head.strip_prefix(b"<?xml")?;
-    rest.iter().position(|&b| b == b'>')?;
+    // As in Chromium, only what stands in the declaration itself.
+    let rest = &rest[..rest.iter().position(|&b| b == b'>')?];
     let name = b"encoding";
     let at = rest.windows(name.len()).position(|window| window == name)?;
     let rest = skip(&rest[at + name.len()..], |b| b <= b' ').strip_prefix(b"=")?;
@@ -491,6 +492,8 @@ mod tests {
         check(b"<?xml encoding=utf-8?>", "windows-1252");
         check(b"<?xml encoding=' utf-8'?>", "windows-1252");
         check(b"<?xml version='1.0'?>", "windows-1252");
+        check(b"<?xml version='1.0'?><html encoding='koi8-r'>", "windows-1252");
+        check(b"<?xml version='>' encoding='koi8-r'?>", "windows-1252");
         assert_eq!(
             named(of_xml(b"<?xml version='1.0'?><meta charset='gbk'/>")),
             "UTF-8"

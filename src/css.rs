@@ -4,14 +4,19 @@
 //! `print` builds on the same tokens. Neither knows of files: a URL is text, a place is a byte range.
 
 mod data;
-mod once;
+mod merge;
+mod piece;
+mod prelude;
+mod print;
 mod scan;
 mod token;
+mod tree;
+mod value;
 
 use std::ops::Range;
 
 pub use data::{data_url, url_token};
-pub use once::allows_custom_property;
+pub use print::{print, print_declarations};
 pub use scan::scan;
 
 /// What tokens tell about a stylesheet or a declaration list.
@@ -45,20 +50,12 @@ pub enum Place {
     Import,
     FontFace,
     /// A declaration of this property (lower case).
-    Property { name: String, image_set: bool },
+    Property {
+        name: String,
+        image_set: bool,
+    },
     /// A custom property: resolved where `var()` is used.
     Custom,
     /// `@namespace`, `@document`, `@supports` and everything else that is no request.
     Other,
-}
-
-/// The same stylesheet in fewer bytes, or `None` where nothing was won. Never drops or reorders anything that a
-/// browser's object model would show.
-pub fn print(_text: &str, _targets: Option<&str>) -> Option<String> {
-    None
-}
-
-/// The same for the value of a `style` attribute.
-pub fn print_declarations(_text: &str, _targets: Option<&str>) -> Option<String> {
-    None
 }

@@ -109,7 +109,7 @@ pub fn join(root: &Path, path: &[u8]) -> PathBuf {
 pub fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let read = || {
         // Opening a pipe waits for a writer, so look first.
-        if fs::metadata(path)?.is_dir() || stat(path)?.kind != Kind::File {
+        if !fs::metadata(path)?.is_file() {
             return Err(io::Error::other("not a file"));
         }
         fs::read(path)

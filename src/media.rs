@@ -76,7 +76,7 @@ pub fn type_extension(path: &SitePath) -> String {
         };
         let part = part.to_ascii_lowercase();
         if matches!(part.as_str(), "html" | "htm" | "shtml" | "xhtml") {
-            // What stands before it must be a name: `html.en` alone has none, `.html` neither.
+            // What stands before it must be a name: `html.en` has none.
             return if parts.next().is_some() {
                 part
             } else {
@@ -130,7 +130,8 @@ const LANGUAGES: &str = "\
 fn is_language(part: &str) -> bool {
     let mut subtags = part.split(['-', '_']);
     let primary = subtags.next().unwrap_or_default();
-    LANGUAGES.split(' ').any(|language| language == primary)
+    primary.len() == 2
+        && LANGUAGES.split(' ').any(|language| language == primary)
         && subtags.all(|tag| (2..=8).contains(&tag.len()) && tag.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 

@@ -30,7 +30,8 @@ pub fn read(root: &Path, options: &Options) -> anyhow::Result<(Site, Vec<Diagnos
     Ok((Site { root: real, files }, diagnostics))
 }
 
-/// `X.gz` and `X.br` beside a compressible, editable `X` are variants of it; alone they are ordinary files.
+/// `X.gz` and `X.br` beside a compressible, editable `X` are variants of it; alone they are ordinary files. Only
+/// `X` must be editable: where it changes, its variants do, whatever `--include` says of them.
 fn mark_variants(files: &mut [File], options: &Options) {
     for i in 0..files.len() {
         let path = &files[i].path;
@@ -136,7 +137,7 @@ pub struct Site {
 impl Site {
     /// All bytes of a file.
     pub fn read(&self, id: FileId) -> anyhow::Result<Vec<u8>> {
-        disk::read(&self.place(id)).with_context(|| format!("cannot read {}", self.file(id).path))
+        disk::read(&self.place(id))
     }
 
     /// Where the file stands on disk.

@@ -33,8 +33,8 @@ pub struct Mount {
     root: Url,
     /// The origin is made up: an absolute URL never means this site.
     invented: bool,
-    /// The decoded segments of `root`'s path.
-    segments: Vec<Vec<u8>>,
+    /// `root`'s path decoded, without its first `/`.
+    folder: Vec<u8>,
 }
 
 /// What a reference leads to.
@@ -56,6 +56,13 @@ pub enum Target {
     Nothing,
     /// Refused: the decoded path would leave the root (`..%2f`), or holds NUL or a decoded `/` or `\`.
     Refused,
+}
+
+impl Base {
+    /// A `<base href>` made it another URL than the document's own: `relative` does not apply.
+    pub fn is_moved(&self) -> bool {
+        self.url[..Position::AfterQuery] != self.document[..Position::AfterQuery]
+    }
 }
 
 /// `base_url` is where the site will be served, `https://example.org/sub/`; a missing last `/` is added.
@@ -82,14 +89,13 @@ pub fn mount(base_url: Option<&str>) -> anyhow::Result<Mount> {
         let path = format!("{}/", root.path());
         root.set_path(&path);
     }
-    let Some(mut segments) = decoded_segments(root.path()) else {
+    let Some(folder) = decoded_path(root.path()) else {
         anyhow::bail!("base URL {text:?} must not have %2F, %5C or %00 in its path");
     };
-    segments.pop();
     Ok(Mount {
         root,
         invented,
-        segments,
+        folder,
     })
 }
 
@@ -155,18 +161,15 @@ pub fn resolve(site: &Site, mount: &Mount, base: &Base, raw: &str) -> Target {
             _ => Target::Inline,
         };
     }
-    let Some(segments) = decoded_segments(url.path()) else {
+    let Some(path) = decoded_path(url.path()) else {
         return Target::Refused;
     };
     let address = url[Position::BeforePath..Position::AfterQuery].to_string();
     let fragment = url.fragment().map(str::to_string);
-    if let Some(inside) = segments
-        .strip_prefix(mount.segments.as_slice())
-        .filter(|rest| !rest.is_empty())
-    {
-        return look_up(site, inside.join(&b'/'), address, fragment);
+    if let Some(inside) = path.strip_prefix(mount.folder.as_slice()) {
+        return look_up(site, inside, address, fragment);
     }
-    if segments == mount.segments
+    if mount.folder.strip_suffix(b"/") == Some(&path)
         && let Some(file) = index_of(site, b"")
     {
         return Target::Redirect {
@@ -229,13 +232,10 @@ pub fn relative_to_base(mount: &Mount, base: &Base, to: &SitePath) -> Option<Str
     if base.url[..Position::BeforePath] != mount.root[..Position::BeforePath] {
         return None;
     }
-    let segments = decoded_segments(base.url.path())?;
-    let inside = segments
-        .strip_prefix(mount.segments.as_slice())
-        .filter(|rest| !rest.is_empty())?;
-    let from = inside.join(&b'/');
+    let path = decoded_path(base.url.path())?;
+    let from = path.strip_prefix(mount.folder.as_slice())?;
     // A second slash in a row makes a folder without a name, which the reference cannot climb over by names.
-    if from.windows(2).any(|pair| pair == b"//") || from.starts_with(b"/") {
+    if from.starts_with(b"/") || from.windows(2).any(|pair| pair == b"//") {
         return Some(absolute(mount, to));
     }
     Some(relative(&SitePath::new(from), to))
@@ -292,6 +292,14 @@ fn join(base: &Url, raw: &str) -> Result<Url, Unjoined> {
     if has_scheme(raw, "file:") {
         return Err(Unjoined::LocalFile);
     }
+    // More than two slashes in front of a host are as two (URL standard, "special authority ignore slashes state");
+    // url 2.5.8 has no host then.
+    let slashes = raw.bytes().take_while(|b| matches!(b, b'/' | b'\\')).count();
+    let raw = if base.is_special() {
+        &raw[slashes.saturating_sub(2)..]
+    } else {
+        raw
+    };
     let url = base.join(raw).map_err(|_| Unjoined::Unparsed)?;
     if !matches!(url.scheme(), "http" | "https") || !url.path().split('/').any(is_drive) {
         return Ok(url);
@@ -334,9 +342,9 @@ fn show_drives(path: &str) -> String {
 }
 
 /// Finds the file at a decoded path below the root.
-fn look_up(site: &Site, path: Vec<u8>, address: String, fragment: Option<String>) -> Target {
+fn look_up(site: &Site, path: &[u8], address: String, fragment: Option<String>) -> Target {
     if path.is_empty() || path.ends_with(b"/") {
-        return match index_of(site, &path) {
+        return match index_of(site, path) {
             Some(file) => Target::File {
                 file,
                 address,
@@ -348,14 +356,14 @@ fn look_up(site: &Site, path: Vec<u8>, address: String, fragment: Option<String>
             },
         };
     }
-    if let Some(file) = site.find(&path) {
+    if let Some(file) = site.find(path) {
         return Target::File {
             file,
             address,
             fragment,
         };
     }
-    if let Some(file) = index_of(site, &[path.as_slice(), b"/"].concat()) {
+    if let Some(file) = index_of(site, &[path, b"/"].concat()) {
         return Target::Redirect {
             file,
             address,
@@ -363,7 +371,7 @@ fn look_up(site: &Site, path: Vec<u8>, address: String, fragment: Option<String>
         };
     }
     // Clean URLs: nginx `try_files $uri.html`, Netlify, GitHub Pages and Cloudflare Pages all do it.
-    match site.find(&[path.as_slice(), b".html"].concat()) {
+    match site.find(&[path, b".html"].concat()) {
         Some(file) => Target::File {
             file,
             address,
@@ -388,37 +396,35 @@ fn names_invented_host(raw: &str) -> bool {
     raw.to_ascii_lowercase().contains(INVENTED_HOST)
 }
 
-/// The segments of a serialized path (`/a/b%20c`), each decoded by itself. `None` where a segment, once decoded,
-/// would mean another path to the file system than to the URL parser.
-fn decoded_segments(path: &str) -> Option<Vec<Vec<u8>>> {
-    path.strip_prefix('/')
-        .unwrap_or(path)
-        .split('/')
-        .map(|segment| {
-            let bytes = percent_decode(segment.as_bytes());
-            let bad = matches!(bytes.as_slice(), b"." | b"..")
-                || bytes.iter().any(|b| matches!(b, b'/' | b'\\' | 0));
-            (!bad).then_some(bytes)
-        })
-        .collect()
-}
-
-/// URL standard, section 1.3: a `%` without two hex digits stays.
-fn percent_decode(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Some((&byte, tail)) = rest.split_first() {
-        if let (b'%', [high, low, after @ ..]) = (byte, tail)
-            && let (Some(high), Some(low)) = (hex_digit(*high), hex_digit(*low))
-        {
-            out.push(high << 4 | low);
-            rest = after;
-        } else {
-            out.push(byte);
-            rest = tail;
+/// A serialized path (`/a/b%20c`) without its first `/`, each segment decoded by itself (URL standard, section 1.3: a
+/// `%` without two hex digits stays). `None` where a segment, once decoded, would mean another path to the file
+/// system than to the URL parser.
+fn decoded_path(path: &str) -> Option<Vec<u8>> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let mut out = Vec::with_capacity(path.len());
+    for (i, segment) in path.split('/').enumerate() {
+        if i > 0 {
+            out.push(b'/');
+        }
+        let start = out.len();
+        let mut rest = segment.as_bytes();
+        while let Some((&byte, tail)) = rest.split_first() {
+            if let (b'%', [high, low, after @ ..]) = (byte, tail)
+                && let (Some(high), Some(low)) = (hex_digit(*high), hex_digit(*low))
+            {
+                out.push(high << 4 | low);
+                rest = after;
+            } else {
+                out.push(byte);
+                rest = tail;
+            }
+        }
+        let decoded = &out[start..];
+        if matches!(decoded, b"." | b"..") || decoded.iter().any(|b| matches!(b, b'/' | b'\\' | 0)) {
+            return None;
         }
     }
-    out
+    Some(out)
 }
 
 fn hex_digit(byte: u8) -> Option<u8> {

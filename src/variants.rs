@@ -20,8 +20,8 @@ pub fn wanted(file: &File, options: &Options) -> bool {
 
 /// Whether the name is one of a compressible type.
 pub(crate) fn is_compressible(path: &SitePath, options: &Options) -> bool {
-    const PACKED: [&str; 14] = [
-        "gz", "br", "zst", "svgz", "tgz", "zip", "bz2", "xz", "7z", "lz4", "zz", "jsgz", "woff", "woff2",
+    const PACKED: [&str; 13] = [
+        "gz", "br", "zst", "svgz", "tgz", "zip", "bz2", "xz", "7z", "lz4", "jsgz", "woff", "woff2",
     ];
     let last = path.extension();
     if PACKED.contains(&last.as_str()) {
@@ -83,7 +83,7 @@ pub fn own_variant(
         .iter()
         .find(|(c, _)| *c == coding)
         .map(|(_, bytes)| bytes.as_slice());
-    let fits = || encode::unpack(coding, packed, plain.len() as u64).is_some_and(|bytes| bytes == plain);
+    let fits = || unpacks_to(coding, packed, plain);
     if linked {
         // A file at this address must remain, whether it pays as a variant or not.
         return match made {
@@ -100,6 +100,11 @@ pub fn own_variant(
         None if pays(packed, plain) && fits() => Own::Keep,
         None => Own::Remove,
     }
+}
+
+/// Whether a variant is right for a file of these bytes; if not, it is stale or broken.
+pub fn unpacks_to(coding: Coding, packed: &[u8], plain: &[u8]) -> bool {
+    encode::unpack(coding, packed, plain.len() as u64).is_some_and(|bytes| bytes == plain)
 }
 
 /// The coding that the end of the name stands for.

@@ -50,7 +50,7 @@ fn ends_style(url: &str, slash: usize) -> bool {
 }
 
 /// May stand in `url()` without quotes (CSS Syntax 3, section 4.3.6)?
-fn plain_in_url(c: char) -> bool {
+pub(super) fn plain_in_url(c: char) -> bool {
     !matches!(c, '"' | '\'' | '(' | ')' | '\\' | ' ') && !c.is_ascii_control()
 }
 

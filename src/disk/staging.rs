@@ -61,6 +61,15 @@ impl Staging {
             remove_litter(parent, &prefix, &real)?;
         }
         refuse_content(out, &real, force)?;
+        // Said before the work rather than after it.
+        if let (Ok(out_id), Ok(parent_id)) = (identity(&real), identity(parent))
+            && out_id.0 != parent_id.0
+        {
+            bail!(
+                "OUT ({}) is a file system of its own, which cannot be replaced: name a folder in it",
+                shown(out)
+            );
+        }
 
         let parents = make_parents(parent).with_context(|| format!("cannot create {}", shown(parent)))?;
         let (folder, lock) =
@@ -186,7 +195,7 @@ fn finish(file: &File, modified: SystemTime, mode: u32) -> io::Result<()> {
 }
 
 /// OUT in SITE would be read by the next build, SITE in OUT would be deleted by this one. Compared by identity, so
-/// that a bind mount or a file system without case hides nothing.
+/// that a file system without case or a bind mount of either hides nothing (one of a folder within them does).
 fn refuse_overlap(site: &Path, out: &Path, real: &Path) -> anyhow::Result<()> {
     let cannot = || format!("cannot read {}", shown(site));
     let site_real = fs::canonicalize(site).with_context(cannot)?;

@@ -53,6 +53,11 @@ fn builds_and_replaces() {
     assert!(!root.join("out").exists());
     staging.commit().unwrap();
     assert_eq!(names(&root), ["out", "site"]);
+    // As any folder made under this umask, not closed to others as temporary folders are.
+    assert_eq!(
+        stat(&root.join("out")).unwrap().mode,
+        stat(&root.join("site")).unwrap().mode
+    );
     assert_eq!(names(&root.join("out/deep/er")).len(), 8);
     let copied = stat(&root.join("out/copy")).unwrap();
     assert_eq!((copied.size, copied.modified, copied.mode), (4, time, 0o600));

@@ -23,6 +23,9 @@ use crate::options::Options;
 const LINKED: usize = 100_000;
 const LINKED_PER_REAL: usize = 16;
 
+/// What a path may have on the systems we know (Linux's PATH_MAX without the NUL at the end).
+const PATH_BYTES: usize = 4095;
+
 /// Every file in path order, and a diagnostic for every name that is none.
 pub(super) fn walk(root: &Path, options: &Options) -> anyhow::Result<(Vec<File>, Vec<Diagnostic>)> {
     let mut walk = Walk {
@@ -110,6 +113,20 @@ impl Walk<'_> {
             }
             for (name, stat) in entries {
                 let path = child(&folder.path, &name);
+                if self.root.as_os_str().len() + 1 + path.len() > PATH_BYTES {
+                    // A real file must not be lost; one behind links no server could open either.
+                    let path = SitePath::new(path);
+                    anyhow::ensure!(
+                        most < usize::MAX,
+                        "the path of {path} is longer than {PATH_BYTES} bytes"
+                    );
+                    let message = format!(
+                        "a path of more than {PATH_BYTES} bytes through links: it has no file in OUT"
+                    );
+                    self.diagnostics
+                        .push(Diagnostic::new(&path, None, Code::LinkLoop, message));
+                    continue;
+                }
                 match stat.kind {
                     Kind::Folder => {
                         let real = folder.chain.real.join(&name);

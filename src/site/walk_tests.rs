@@ -172,6 +172,38 @@ fn link_farms_do_not_explode() {
 }
 
 #[test]
+fn long_ways_through_links() {
+    // The system follows 40 links in a path.
+    let mut entries: Vec<String> = (0..50).map(|i| format!("d{i}/next -> ../d{}", i + 1)).collect();
+    entries.push("d50/file".to_string());
+    let dir = tree(&entries.iter().map(String::as_str).collect::<Vec<_>>());
+    let (site, diagnostics) = read_tree(dir.path(), &Options::defaults());
+    assert_eq!(site.files.len(), 41);
+    assert_eq!(diagnostics.len(), 10);
+    for id in 0..41 {
+        assert_eq!(site.read(FileId(id)).unwrap(), b"d50/file");
+    }
+    // Folders with long names: the path grows out of bounds before the links run out.
+    let long = |i: usize| format!("{i:0>250}");
+    let mut entries: Vec<String> = (0..20)
+        .map(|i| format!("{}/{} -> ../{}", long(i), long(0), long(i + 1)))
+        .collect();
+    entries.push(format!("{}/file", long(20)));
+    let dir = tree(&entries.iter().map(String::as_str).collect::<Vec<_>>());
+    let (site, diagnostics) = read_tree(dir.path(), &Options::defaults());
+    assert!(!diagnostics.is_empty() && diagnostics.iter().all(|d| d.code == Code::LinkLoop));
+    for id in 0..site.files.len() {
+        site.read(FileId(id as u32)).unwrap();
+    }
+}
+
+#[test]
+fn a_file_is_small() {
+    // A million of them, with paths of 50 bytes, take 120 MB of the 200 MB that a site may.
+    assert_eq!(size_of::<File>(), 56);
+}
+
+#[test]
 fn names_are_bytes() {
     let dir = tree(&["-o.txt", "*.txt", "a b\tc.txt"]);
     for name in [

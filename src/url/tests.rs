@@ -322,6 +322,23 @@ fn names_are_bytes() {
     check("/d%6ft.png", "file dot.png at /d%6ft.png");
 }
 
+/// A page in a folder whose own name needs encoding; decoys carry the encoded names.
+#[test]
+fn folders_are_bytes_too() {
+    let at = |raw, expected| check_at(None, "\u{ed}ndice dos/index.html", raw, expected);
+    at("../img/\u{e1}.png", "file img/\u{e1}.png at /img/%C3%A1.png");
+    at(
+        "../img/foto uno.png",
+        "file img/foto uno.png at /img/foto%20uno.png",
+    );
+    at("x", "missing \u{ed}ndice dos/x at /%C3%ADndice%20dos/x");
+    at(
+        "../%C3%ADndice%20dos/#x",
+        "missing \u{ed}ndice dos/ at /%C3%ADndice%20dos/",
+    );
+    at("#x", "fragment x");
+}
+
 #[test]
 fn folders_and_clean_urls() {
     check("/", "file index.html at /");
@@ -439,6 +456,7 @@ fn base_elements() {
     // A lone fragment is one of the document only while the base is the document.
     check(&site, "/", "#x", "file index.html at / #x");
     check(&site, "a.html", "#x", "fragment x");
+    check(&site, "a.html#y", "#x", "fragment x");
     check(&site, "a.html?q", "#x", "file docs/a.html at /docs/a.html?q #x");
     check(&site, "https://cdn.test/", "#x", "external https://cdn.test/#x");
 }

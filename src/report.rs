@@ -1,0 +1,281 @@
+//! Stage 5: what a build or a report found, as data and in its formats.
+//!
+//! In: numbers that other stages measured. Out: JSON (`report/json.rs`, described by `report/report.schema.json`),
+//! a summary for people (`report/summary.rs`), diagnostics as text (`report/diagnostics.rs`), and the pages over a
+//! budget (`report/budget.rs`). Nothing here measures or decides. Equal reports give equal bytes: no time, no place,
+//! no number of threads.
+
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use crate::diagnostic::Diagnostic;
+use crate::html::Kind;
+use crate::site::SitePath;
+
+mod budget;
+mod diagnostics;
+mod json;
+mod summary;
+mod text;
+
+pub use budget::{Violation, over_budget};
+pub use diagnostics::{diagnostics_text, help, severity};
+pub use json::write_json;
+pub use summary::summary;
+
+/// The number of the JSON format; it changes when a reader of the old one would break.
+pub const SCHEMA: u32 = 1;
+
+/// The JSON Schema (draft 2020-12) of what `write_json` writes.
+pub const JSON_SCHEMA: &str = include_str!("report/report.schema.json");
+
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The page a reader comes from on a follow-up view.
+    pub entry: Option<SitePath>,
+    pub measured: Measured,
+    /// In path order.
+    pub pages: Vec<Page>,
+    pub totals: Totals,
+    pub decisions: Vec<Decision>,
+    pub diagnostics: Vec<Diagnostic>,
+    /// `--max-requests`, for the summary; no part of the JSON.
+    pub max_requests: Option<u32>,
+}
+
+/// How the numbers were taken.
+#[derive(Debug, Clone, Serialize)]
+pub struct Measured {
+    /// The level of the gzip sizes.
+    pub gzip: String,
+    /// The quality of the brotli sizes.
+    pub brotli: String,
+    pub viewport: Viewport,
+    /// Bytes that each request costs beside its body; part of every number of bytes of a view.
+    pub request_overhead: u64,
+}
+
+/// CSS pixels.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Viewport {
+    pub width: u32,
+    pub height: u32,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Page {
+    #[serde(serialize_with = "path")]
+    pub path: SitePath,
+    pub before: Views,
+    /// `None` where nothing was built.
+    pub after: Option<Views>,
+    /// What the page refers to, of SITE and of OUT. The page itself is counted in the views but not listed.
+    pub requests: Vec<Request>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Views {
+    /// With an empty cache.
+    pub first: View,
+    /// Coming from the entry page; for the entry page itself a reload.
+    pub follow_up: View,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct View {
+    pub requests: u64,
+    pub bytes: Bytes,
+}
+
+/// Bodies as a client receives them under each content coding, with `request_overhead` for each request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Bytes {
+    pub identity: u64,
+    pub gzip: u64,
+    pub br: u64,
+}
+
+/// Text is shared: most pages of a site request the same few files from the same places.
+#[derive(Debug, Clone, Serialize)]
+pub struct Request {
+    #[serde(serialize_with = "shared")]
+    pub url: Arc<str>,
+    #[serde(serialize_with = "kind")]
+    pub kind: Kind,
+    /// What asks for it: an element and attribute (`img[src]`) or the path of a stylesheet.
+    #[serde(serialize_with = "shared")]
+    pub initiator: Arc<str>,
+    pub state: State,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    Kept,
+    /// Its bytes came into a file that is requested anyway.
+    Inlined,
+    /// Only OUT makes it.
+    Added,
+    /// Made when the reader scrolls there; counted.
+    Lazy,
+    /// A request that answers 404, in OUT as in SITE; counted.
+    Missing,
+    /// Two requests: the folder without its `/`, then its index page.
+    Redirect,
+    /// Another origin; not counted.
+    External,
+    /// The browser's own icon request; not counted.
+    Icon,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Totals {
+    pub pages: u64,
+    /// Files of SITE.
+    pub files: u64,
+    /// Sums over all pages.
+    pub before: Views,
+    pub after: Option<Views>,
+    /// `None` where nothing was built.
+    pub written: Option<Written>,
+    /// What OUT needs of a content security policy and SITE did not: `img-src data:`.
+    pub policy: Vec<String>,
+}
+
+/// What OUT consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Written {
+    /// Files that are as they were in SITE.
+    pub copied: u64,
+    pub edited: u64,
+    /// Files that the options leave out of editing; copied too, and not among `copied`.
+    pub excluded: u64,
+    /// Bytes of all variants written.
+    pub gzip: u64,
+    pub br: u64,
+}
+
+/// Why a file was changed or left.
+#[derive(Debug, Clone, Serialize)]
+pub struct Decision {
+    #[serde(serialize_with = "path")]
+    pub file: SitePath,
+    pub action: &'static str,
+    pub reason: String,
+    pub cost: Cost,
+}
+
+/// What a decision adds; negative numbers save. Sums over all pages it touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Cost {
+    pub requests_first: i64,
+    pub requests_follow_up: i64,
+    pub bytes_gzip: i64,
+    pub bytes_br: i64,
+}
+
+impl Totals {
+    /// The sums over `pages`; what was written and what a policy needs is for the caller to add.
+    pub fn of(pages: &[Page], files: u64) -> Totals {
+        let mut before = Views::default();
+        let mut after = None;
+        for page in pages {
+            before.add(&page.before);
+            if let Some(views) = &page.after {
+                after.get_or_insert_with(Views::default).add(views);
+            }
+        }
+        Totals {
+            pages: pages.len() as u64,
+            files,
+            before,
+            after,
+            written: None,
+            policy: Vec::new(),
+        }
+    }
+}
+
+impl Views {
+    fn add(&mut self, other: &Views) {
+        self.first.add(&other.first);
+        self.follow_up.add(&other.follow_up);
+    }
+}
+
+impl View {
+    fn add(&mut self, other: &View) {
+        self.requests += other.requests;
+        self.bytes.identity += other.bytes.identity;
+        self.bytes.gzip += other.bytes.gzip;
+        self.bytes.br += other.bytes.br;
+    }
+}
+
+impl Page {
+    /// The views that count now: of OUT, or of SITE where nothing was built.
+    pub fn latest(&self) -> &Views {
+        self.after.as_ref().unwrap_or(&self.before)
+    }
+}
+
+impl State {
+    pub const ALL: [State; 8] = [
+        State::Kept,
+        State::Inlined,
+        State::Added,
+        State::Lazy,
+        State::Missing,
+        State::Redirect,
+        State::External,
+        State::Icon,
+    ];
+
+    /// SITE makes such a request and it counts.
+    pub fn counts_before(self) -> bool {
+        !matches!(self, State::Added | State::External | State::Icon)
+    }
+
+    /// OUT makes such a request and it counts.
+    pub fn counts_after(self) -> bool {
+        !matches!(self, State::Inlined | State::External | State::Icon)
+    }
+}
+
+/// The stable name of a kind of request.
+pub fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Stylesheet => "stylesheet",
+        Kind::Script => "script",
+        Kind::Image => "image",
+        Kind::Icon => "icon",
+        Kind::Font => "font",
+        Kind::Media => "media",
+        Kind::Document => "document",
+        Kind::Manifest => "manifest",
+        Kind::Preload => "preload",
+        Kind::Prefetch => "prefetch",
+        Kind::Meta => "meta",
+        Kind::Link => "link",
+        Kind::Refresh => "refresh",
+        Kind::SvgImage => "svg-image",
+        Kind::SvgUse => "svg-use",
+    }
+}
+
+fn path<S: Serializer>(path: &SitePath, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(path)
+}
+
+fn shared<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}
+
+fn kind<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(kind_name(*kind))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! Diagnostics for a terminal: one line each in the order of the files, the remedy below the first of its code.
+//!
+//! A code that occurs often is cut off after a few lines, with the number of the rest at the end.
+
+use std::fmt::Write;
+
+use super::text::{Paint, clean, grouped};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+
+/// Lines shown for one code.
+const SHOWN: usize = 5;
+
+/// `css/site.css:12:7: warning[css-syntax]: unclosed string`, then `  help: ...`. Ends in a line break unless empty.
+pub fn diagnostics_text(diagnostics: &[Diagnostic], color: bool) -> String {
+    let paint = Paint(color);
+    let mut out = String::new();
+    // In order of first appearance; there are few codes.
+    let mut counts: Vec<(Code, usize)> = Vec::new();
+    for diagnostic in sorted(diagnostics) {
+        let code = diagnostic.code;
+        let at = counts
+            .iter()
+            .position(|(seen, _)| *seen == code)
+            .unwrap_or_else(|| {
+                counts.push((code, 0));
+                counts.len() - 1
+            });
+        counts[at].1 += 1;
+        let count = counts[at].1;
+        if count > SHOWN {
+            continue;
+        }
+        let place = match diagnostic.position {
+            Some((line, column)) => format!("{}:{line}:{column}", clean(&diagnostic.file.to_string())),
+            None => clean(&diagnostic.file.to_string()),
+        };
+        let message = clean(&diagnostic.message);
+        let _ = writeln!(out, "{}: {}: {message}", paint.bold(&place), label(code, &paint));
+        if count == 1 {
+            let _ = writeln!(out, "  help: {}", help(code));
+        }
+    }
+    for (code, count) in counts.into_iter().filter(|(_, count)| *count > SHOWN) {
+        let _ = writeln!(
+            out,
+            "{}: {} more like these",
+            label(code, &paint),
+            grouped((count - SHOWN) as u64)
+        );
+    }
+    out
+}
+
+/// By file, offset and code; equal ones by their message.
+pub(super) fn sorted(diagnostics: &[Diagnostic]) -> Vec<&Diagnostic> {
+    let mut sorted: Vec<&Diagnostic> = diagnostics.iter().collect();
+    sorted.sort();
+    sorted
+}
+
+fn label(code: Code, paint: &Paint) -> String {
+    let label = format!("{}[{}]", severity_name(code), code.name());
+    match severity(code) {
+        Severity::Warning => paint.yellow(&label),
+        Severity::Note => paint.cyan(&label),
+    }
+}
+
+pub(super) fn severity_name(code: Code) -> &'static str {
+    match severity(code) {
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}
+
+/// A warning is a fault of SITE that its readers may notice; a note explains what was left alone.
+pub fn severity(code: Code) -> Severity {
+    match code {
+        Code::MissingFile
+        | Code::OutsideRoot
+        | Code::LinkOutside
+        | Code::LinkDangling
+        | Code::LinkLoop
+        | Code::NotAFile
+        | Code::UnclosedElement
+        | Code::CssSyntax
+        | Code::IntegrityMismatch
+        | Code::TypeMismatch
+        | Code::StaleVariant => Severity::Warning,
+        Code::UnreferencedFile
+        | Code::HtmlOpaque
+        | Code::Utf16Page
+        | Code::CssOpaque
+        | Code::PolicyForbids => Severity::Note,
+    }
+}
+
+/// What to do about it.
+pub fn help(code: Code) -> &'static str {
+    match code {
+        Code::MissingFile => {
+            "add the file or correct the reference; each view pays a request for the error page"
+        }
+        Code::OutsideRoot => {
+            "no server resolves such a path inside the site; write it without encoded slashes and dots"
+        }
+        Code::LinkOutside => "copy what the link points to into SITE; nothing outside SITE is read",
+        Code::LinkDangling => "remove the link or make what it points to",
+        Code::LinkLoop => "remove the link; it points to a folder that contains it",
+        Code::NotAFile => "remove it from SITE; only files, folders and links can be served",
+        Code::UnreferencedFile => {
+            "nothing found refers to it; delete it if no script, feed or other site does either"
+        }
+        Code::UnclosedElement => "close the element; until its end tag browsers read markup as text",
+        Code::HtmlOpaque => "the page was copied as it is; correct the markup to have it improved",
+        Code::Utf16Page => "the page was copied as it is; save it as UTF-8 to have it improved",
+        Code::CssSyntax => "browsers drop the rule or declaration; correct it",
+        Code::CssOpaque => "the stylesheet was copied as it is; simplify its nesting to have it improved",
+        Code::IntegrityMismatch => {
+            "browsers refuse the file; compute the integrity attribute from the file as it is now"
+        }
+        Code::TypeMismatch => "name the file by its real type, or browsers and servers may disagree about it",
+        Code::PolicyForbids => {
+            "images stay files here; add data: to img-src in the policy if inlined images are welcome"
+        }
+        Code::StaleVariant => "it does not unpack to the file beside it; OUT gets one made anew",
+    }
+}

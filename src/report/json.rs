@@ -1,0 +1,71 @@
+//! A report as JSON: written piece by piece, one page, decision or diagnostic a line, so that a big site needs no
+//! second copy in memory and two reports can be compared with a line-based diff. `report.schema.json` describes it.
+
+use std::io::{self, BufWriter, Write};
+
+use serde::Serialize;
+
+use super::diagnostics::{help, severity_name, sorted};
+use super::{Report, SCHEMA};
+use crate::diagnostic::Diagnostic;
+
+pub fn write_json(report: &Report, out: impl Write) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 16, out);
+    write!(out, "{{\"schema\":{SCHEMA},\n\"entry\":")?;
+    serde_json::to_writer(&mut out, &report.entry.as_ref().map(ToString::to_string))?;
+    out.write_all(b",\n\"measured\":")?;
+    serde_json::to_writer(&mut out, &report.measured)?;
+    array(&mut out, "pages", report.pages.iter())?;
+    out.write_all(b",\n\"totals\":")?;
+    serde_json::to_writer(&mut out, &report.totals)?;
+    array(&mut out, "decisions", report.decisions.iter())?;
+    array(
+        &mut out,
+        "diagnostics",
+        sorted(&report.diagnostics).into_iter().map(Finding::of),
+    )?;
+    out.write_all(b"}\n")?;
+    out.flush()
+}
+
+fn array<T: Serialize>(out: &mut impl Write, name: &str, items: impl Iterator<Item = T>) -> io::Result<()> {
+    write!(out, ",\n\"{name}\":[")?;
+    // The serializer writes a few bytes at a time; a line is put together in memory first.
+    let mut line = Vec::new();
+    for (i, item) in items.enumerate() {
+        line.clear();
+        line.extend_from_slice(if i == 0 { b"\n" } else { b",\n" });
+        serde_json::to_writer(&mut line, &item)?;
+        out.write_all(&line)?;
+    }
+    out.write_all(b"]")
+}
+
+/// A diagnostic as readers of the JSON see it.
+#[derive(Serialize)]
+struct Finding<'a> {
+    file: String,
+    /// Bytes from the start of the file.
+    offset: Option<u32>,
+    line: Option<u32>,
+    column: Option<u32>,
+    code: &'static str,
+    severity: &'static str,
+    message: &'a str,
+    help: &'static str,
+}
+
+impl Finding<'_> {
+    fn of(diagnostic: &Diagnostic) -> Finding<'_> {
+        Finding {
+            file: diagnostic.file.to_string(),
+            offset: diagnostic.at,
+            line: diagnostic.position.map(|(line, _)| line),
+            column: diagnostic.position.map(|(_, column)| column),
+            code: diagnostic.code.name(),
+            severity: severity_name(diagnostic.code),
+            message: &diagnostic.message,
+            help: help(diagnostic.code),
+        }
+    }
+}

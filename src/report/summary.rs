@@ -1,0 +1,247 @@
+//! The summary on standard output: four to ten lines for a person or a CI log, for a stated number of columns.
+//!
+//! Requests and bytes are averages over the pages, since a sum over all pages is a visit that nobody makes.
+
+use super::text::{Paint, average, change, clean, counted, grouped, shorten, size};
+use super::{Page, Report, View, over_budget, severity};
+use crate::diagnostic::{Code, Severity};
+use crate::site::SitePath;
+
+/// Columns of the words at the start of each line.
+const LABEL: usize = 16;
+/// Pages named as the worst.
+const WORST: usize = 3;
+/// Columns of a page's name at most, where the line leaves so much.
+const NAME: usize = 36;
+
+/// Ends in a line break.
+pub fn summary(report: &Report, width: usize, color: bool) -> String {
+    let paint = Paint(color);
+    let mut lines = vec![head(report)];
+    if !report.pages.is_empty() {
+        lines.extend(views(report, &paint));
+        lines.push(list(
+            "most requests",
+            &worst(report, width),
+            width,
+            &paint,
+            Paint::bold,
+        ));
+    }
+    if let Some(written) = &report.totals.written
+        && (written.gzip > 0 || written.br > 0)
+    {
+        let sizes = [
+            format!("{} gzip", size(written.gzip)),
+            format!("{} brotli", size(written.br)),
+        ];
+        lines.push(list("variants", &sizes, width, &paint, Paint::bold));
+    }
+    if !report.totals.policy.is_empty() {
+        let sources = report
+            .totals
+            .policy
+            .iter()
+            .map(|source| clean(source))
+            .collect::<Vec<_>>()
+            .join("; ");
+        let text = format!("OUT needs {sources} where a server sends a policy");
+        lines.push(list("policy", &[text], width, &paint, Paint::yellow));
+    }
+    for (label, wanted) in [("warnings", Severity::Warning), ("notes", Severity::Note)] {
+        let kinds = kinds(report, wanted);
+        if !kinds.is_empty() {
+            let style = if wanted == Severity::Warning {
+                Paint::yellow
+            } else {
+                Paint::cyan
+            };
+            lines.push(list(label, &kinds, width, &paint, style));
+        }
+    }
+    if let Some(limit) = report.max_requests {
+        let over = over_budget(report, limit);
+        if !over.is_empty() {
+            let mut items: Vec<String> = over
+                .iter()
+                .map(|violation| {
+                    format!(
+                        "{} {}",
+                        name(&violation.page, width.saturating_sub(LABEL + 55)),
+                        grouped(violation.requests)
+                    )
+                })
+                .collect();
+            let verb = if over.len() == 1 { "makes" } else { "make" };
+            let what = counted(over.len() as u64, "page");
+            let first = &items[0];
+            items[0] = format!(
+                "{what} {verb} more than {}: {first}",
+                counted(limit.into(), "request")
+            );
+            lines.push(list("over budget", &items, width, &paint, Paint::red));
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn head(report: &Report) -> String {
+    let totals = &report.totals;
+    let sizes = format!(
+        "{}, {}",
+        counted(totals.pages, "page"),
+        counted(totals.files, "file")
+    );
+    match &totals.written {
+        None => sizes,
+        Some(written) => format!(
+            "{sizes}: {} copied, {} edited, {} excluded",
+            grouped(written.copied),
+            grouped(written.edited),
+            grouped(written.excluded)
+        ),
+    }
+}
+
+/// A table of two rows: first and follow-up view, requests and bytes, before and after.
+fn views(report: &Report, paint: &Paint) -> Vec<String> {
+    let totals = &report.totals;
+    let row = |before: &View, after: Option<&View>| {
+        let mean = |bytes: u64| size(bytes.checked_div(totals.pages).unwrap_or(0));
+        let mut cells = vec![average(before.requests, totals.pages), mean(before.bytes.br)];
+        if let Some(after) = after {
+            cells.extend([
+                average(after.requests, totals.pages),
+                change(before.requests, after.requests),
+                mean(after.bytes.br),
+                change(before.bytes.br, after.bytes.br),
+            ]);
+        }
+        cells
+    };
+    let rows = [
+        (
+            "first view",
+            row(
+                &totals.before.first,
+                totals.after.as_ref().map(|views| &views.first),
+            ),
+        ),
+        (
+            "follow-up view",
+            row(
+                &totals.before.follow_up,
+                totals.after.as_ref().map(|views| &views.follow_up),
+            ),
+        ),
+    ];
+    let columns: Vec<usize> = (0..rows[0].1.len())
+        .map(|i| rows.iter().map(|(_, cells)| cells[i].len()).max().unwrap_or(0))
+        .collect();
+    // What the cells about requests take, and the column after which those about bytes start.
+    let used = if totals.after.is_some() {
+        columns[0] + 4 + columns[2] + 2 + columns[3]
+    } else {
+        columns[0]
+    };
+    let requests = used.max("requests".len()) + 3;
+    let gap = " ".repeat(requests - used);
+    let about = if totals.pages == 1 { "" } else { "average page" };
+    let coding = clean(&report.measured.brotli);
+    let mut lines = vec![format!(
+        "{about:LABEL$}{:requests$}bytes (brotli {coding})",
+        "requests"
+    )];
+    for (label, cells) in &rows {
+        let cell = |i: usize| format!("{:>width$}", cells[i], width = columns[i]);
+        let delta = |i: usize| match cells[i].as_bytes() {
+            [b'-', ..] => paint.green(&cell(i)),
+            [b'+', ..] => paint.red(&cell(i)),
+            _ => cell(i),
+        };
+        let label = paint.bold(&format!("{label:LABEL$}"));
+        lines.push(match &totals.after {
+            None => format!("{label}{}{gap}{}", cell(0), cell(1)),
+            Some(_) => {
+                let requests = format!("{} -> {}  {}", cell(0), cell(2), delta(3));
+                format!("{label}{requests}{gap}{} -> {}  {}", cell(1), cell(4), delta(5))
+            }
+        });
+    }
+    lines
+}
+
+fn worst(report: &Report, width: usize) -> Vec<String> {
+    let weight = |page: &Page| (page.latest().first.requests, page.latest().first.bytes.br);
+    let mut pages: Vec<&Page> = report.pages.iter().collect();
+    let order = |a: &&Page, b: &&Page| weight(b).cmp(&weight(a)).then_with(|| a.path.cmp(&b.path));
+    if pages.len() > WORST {
+        pages.select_nth_unstable_by(WORST, order);
+        pages.truncate(WORST);
+    }
+    pages.sort_by(order);
+    let show = |page: &&Page| {
+        let before = page.before.first.requests;
+        let after = page.latest().first.requests;
+        // Room for both numbers and `, 2 more`.
+        let name = name(&page.path, width.saturating_sub(LABEL + 24));
+        if before == after {
+            format!("{name} {}", grouped(after))
+        } else {
+            format!("{name} {} -> {}", grouped(before), grouped(after))
+        }
+    };
+    pages.iter().map(show).collect()
+}
+
+/// How often each code of this severity occurs, the most frequent first.
+fn kinds(report: &Report, wanted: Severity) -> Vec<String> {
+    let mut counts: Vec<(Code, u64)> = Vec::new();
+    for diagnostic in report
+        .diagnostics
+        .iter()
+        .filter(|diagnostic| severity(diagnostic.code) == wanted)
+    {
+        match counts.iter_mut().find(|(code, _)| *code == diagnostic.code) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((diagnostic.code, 1)),
+        }
+    }
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.name().cmp(b.0.name())));
+    counts
+        .iter()
+        .map(|(code, count)| format!("{} {}", grouped(*count), code.name()))
+        .collect()
+}
+
+fn name(path: &SitePath, room: usize) -> String {
+    shorten(&clean(&path.to_string()), room.clamp(12, NAME))
+}
+
+/// As many items as fit after the label, at least one; then how many were left out.
+fn list(
+    label: &str,
+    items: &[String],
+    width: usize,
+    paint: &Paint,
+    style: fn(&Paint, &str) -> String,
+) -> String {
+    let mut text = String::new();
+    let mut columns = LABEL;
+    for (i, item) in items.iter().enumerate() {
+        let rest = items.len() - i;
+        let more = format!(", {} more", grouped(rest as u64));
+        let length = item.chars().count() + if i == 0 { 0 } else { 2 };
+        let after = if rest == 1 { 0 } else { more.len() };
+        if i > 0 && columns + length + after > width {
+            text.push_str(&more);
+            break;
+        }
+        if i > 0 {
+            text.push_str(", ");
+        }
+        text.push_str(item);
+        columns += length;
+    }
+    format!("{}{text}", style(paint, &format!("{label:LABEL$}")))
+}
