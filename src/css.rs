@@ -4,6 +4,7 @@
 //! `print` builds on the same tokens. Neither knows of files: a URL is text, a place is a byte range.
 
 mod data;
+mod once;
 mod merge;
 mod piece;
 mod prelude;
@@ -16,6 +17,7 @@ mod value;
 use std::ops::Range;
 
 pub use data::{data_url, url_token};
+pub use once::allows_custom_property;
 pub use print::{print, print_declarations};
 pub use scan::scan;
 

@@ -88,7 +88,3 @@ pub fn requests(document: &Document, library: &dyn Library, window: Window) -> V
     fonts::fonts(&mut styles, &mut requests);
     requests
 }
-
-#[derive(Debug)]
-pub struct StyleElement { pub text: String, pub foreign: bool }
-pub fn style_elements(_d: &Document) -> Vec<StyleElement> { unimplemented!() }
