@@ -17,7 +17,9 @@ struct Place {
 
 impl Place {
     fn new() -> Place {
-        let place = Place { folder: tempfile::tempdir().unwrap() };
+        let place = Place {
+            folder: tempfile::tempdir().unwrap(),
+        };
         for (path, file) in tree(&fixture("css-images/site"), false) {
             place.put(&format!("site/{path}"), &file.bytes);
         }
@@ -40,8 +42,9 @@ impl Place {
 
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -63,7 +66,11 @@ impl Place {
         assert!(stderr.contains(said), "{line}: {stderr:?} does not say {said:?}");
         assert!(!stderr.contains("panicked"), "{line}: {stderr}");
         assert_eq!(self.names(), before.0, "{line}");
-        assert_eq!(differences(&before.1, &self.tree()), Vec::<String>::new(), "{line}");
+        assert_eq!(
+            differences(&before.1, &self.tree()),
+            Vec::<String>::new(),
+            "{line}"
+        );
     }
 }
 
@@ -94,7 +101,11 @@ fn bad_use_and_bad_input_write_nothing() {
         ("report", "SITE"),
         ("dance", "dance"),
     ] {
-        let report = if line.contains("--out") { " --report @report.json" } else { "" };
+        let report = if line.contains("--out") {
+            " --report @report.json"
+        } else {
+            ""
+        };
         place.refuses(&format!("{line}{report}"), 2, said);
     }
 }
@@ -107,12 +118,18 @@ fn out_is_replaced_only_by_force() {
     place.put("out/left-over.txt", b"from another time");
     place.refuses("build @site --out @out", 2, "--force");
     run(place.args("build @site --out @out --force"), 0);
-    assert_eq!(differences(&first, &tree(&place.at("out"), false)), Vec::<String>::new());
+    assert_eq!(
+        differences(&first, &tree(&place.at("out"), false)),
+        Vec::<String>::new()
+    );
     assert_eq!(place.names(), ["out", "site"]);
     // An empty folder is as good as none.
     fs::create_dir(place.at("empty")).unwrap();
     run(place.args("build @site --out @empty"), 0);
-    assert_eq!(differences(&first, &tree(&place.at("empty"), false)), Vec::<String>::new());
+    assert_eq!(
+        differences(&first, &tree(&place.at("empty"), false)),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -120,9 +137,15 @@ fn a_budget_that_fails_writes_reports_and_leaves_out_alone() {
     let place = Place::new();
     place.put("out/old.html", b"the build before");
     let old = tree(&place.at("out"), false);
-    let output = run(place.args("build @site --out @out --force --max-requests 1 --report @report.json"), 1);
+    let output = run(
+        place.args("build @site --out @out --force --max-requests 1 --report @report.json"),
+        1,
+    );
     assert!(String::from_utf8_lossy(&output.stderr).contains("index.html"));
-    assert_eq!(differences(&old, &tree(&place.at("out"), false)), Vec::<String>::new());
+    assert_eq!(
+        differences(&old, &tree(&place.at("out"), false)),
+        Vec::<String>::new()
+    );
     let report: Value = serde_json::from_slice(&fs::read(place.at("report.json")).unwrap()).unwrap();
     assert_eq!(report["schema"], 1);
     assert_eq!(place.names(), ["out", "report.json", "site"]);
@@ -136,14 +159,25 @@ fn a_budget_that_fails_writes_reports_and_leaves_out_alone() {
 fn a_dry_run_reports_and_writes_nothing_else() {
     let place = Place::new();
     let site = tree(&place.at("site"), false);
-    let dry = run(place.args("build @site --out @out --dry-run --report @dry.json"), 0);
+    let dry = run(
+        place.args("build @site --out @out --dry-run --report @dry.json"),
+        0,
+    );
     assert_eq!(place.names(), ["dry.json", "site"]);
     let real = run(place.args("build @site --out @out --report @real.json"), 0);
-    assert_eq!(differences(&site, &tree(&place.at("site"), false)), Vec::<String>::new());
+    assert_eq!(
+        differences(&site, &tree(&place.at("site"), false)),
+        Vec::<String>::new()
+    );
     // Bytes may differ: a dry run does not make the variants that a build measures unedited files by.
     let counts = |name: &str| -> Vec<[Value; 4]> {
         let report: Value = serde_json::from_slice(&fs::read(place.at(name)).unwrap()).unwrap();
-        let views = [("before", "first"), ("before", "follow_up"), ("after", "first"), ("after", "follow_up")];
+        let views = [
+            ("before", "first"),
+            ("before", "follow_up"),
+            ("after", "first"),
+            ("after", "follow_up"),
+        ];
         let count = |page: &Value| views.map(|(side, view)| page[side][view]["requests"].clone());
         report["pages"].as_array().unwrap().iter().map(count).collect()
     };
@@ -161,7 +195,10 @@ fn quiet_is_quiet_and_the_summary_is_short() {
         let output = run(place.args(line), 0);
         let lines = String::from_utf8(output.stdout).unwrap().lines().count();
         assert!((4..=10).contains(&lines), "{line}: {lines} lines");
-        assert!(!output.stderr.contains(&0x1b), "no escape sequences but on a terminal");
+        assert!(
+            !output.stderr.contains(&0x1b),
+            "no escape sequences but on a terminal"
+        );
     }
     run(place.args("build @site --out @both -q -v"), 2);
 }
@@ -173,10 +210,16 @@ fn a_report_writes_its_file_and_nothing_else() {
     run(place.args("report @site --report @deep/report.json"), 2);
     run(place.args("report @site --report @report.json"), 0);
     assert_eq!(place.names(), ["report.json", "site"]);
-    assert_eq!(differences(&site, &tree(&place.at("site"), false)), Vec::<String>::new());
+    assert_eq!(
+        differences(&site, &tree(&place.at("site"), false)),
+        Vec::<String>::new()
+    );
     let report: Value = serde_json::from_slice(&fs::read(place.at("report.json")).unwrap()).unwrap();
     assert_eq!(report["pages"][0]["before"]["first"]["requests"], 5);
-    assert_eq!(report["pages"][0]["before"]["follow_up"]["requests"], 1, "a reload of the entry page");
+    assert_eq!(
+        report["pages"][0]["before"]["follow_up"]["requests"], 1,
+        "a reload of the entry page"
+    );
 }
 
 #[test]
@@ -194,10 +237,16 @@ fn passes_can_be_turned_off() {
     assert_eq!(sheet(&["--skip", "inline", "--skip", "minify"]), original);
     for args in [["--skip", "inline"], ["--inline-limit", "0"]] {
         let printed = sheet(&args);
-        assert!(!printed.contains("data:") && !printed.contains("/*") && printed.contains("disc.png"), "{printed}");
+        assert!(
+            !printed.contains("data:") && !printed.contains("/*") && printed.contains("disc.png"),
+            "{printed}"
+        );
     }
     let inlined = sheet(&["--skip", "minify"]);
-    assert!(inlined.contains("data:image/png;base64,") && inlined.starts_with("/*"), "{inlined}");
+    assert!(
+        inlined.contains("data:image/png;base64,") && inlined.starts_with("/*"),
+        "{inlined}"
+    );
 }
 
 #[test]
@@ -232,7 +281,11 @@ fn a_stale_variant_does_not_survive() {
     let (output, _) = build(&place.at("site"), &place.at("out"), &[]);
     crate::promises::variants_fit(&tree(&place.at("out"), false));
     assert!(String::from_utf8_lossy(&output.stderr).contains("stale-variant"));
-    build(&place.at("site"), &place.at("none"), &["--no-gzip", "--no-brotli"]);
+    build(
+        &place.at("site"),
+        &place.at("none"),
+        &["--no-gzip", "--no-brotli"],
+    );
     let out = tree(&place.at("none"), false);
     assert!(!out.contains_key("site.css.gz") && !out.contains_key("index.html.br"));
 }
@@ -243,7 +296,10 @@ fn a_stale_variant_does_not_survive() {
 fn a_killed_run_leaves_no_litter_for_long() {
     let place = Place::new();
     for n in 0..200 {
-        place.put(&format!("site/{n}.html"), format!("<p>{}</p>", format!("{n} boats ").repeat(2000)).as_bytes());
+        place.put(
+            &format!("site/{n}.html"),
+            format!("<p>{}</p>", format!("{n} boats ").repeat(2000)).as_bytes(),
+        );
     }
     for pause in [5, 30, 80, 150] {
         let mut child = command(place.args("build @site --out @out -q")).spawn().unwrap();
@@ -263,10 +319,19 @@ fn a_killed_run_leaves_no_litter_for_long() {
 #[cfg(unix)]
 fn a_reader_may_leave_early() {
     let place = Place::new();
-    let mut child = command(place.args("report @site")).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command(place.args("report @site"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]
@@ -274,7 +339,14 @@ fn help_names_commands_and_exit_codes() {
     let text = |args: &[&str]| String::from_utf8(run(args, 0).stdout).unwrap();
     assert!(text(&["--help"]).contains("build") && text(&["--help"]).contains("report"));
     let build = text(&["build", "--help"]);
-    for word in ["--inline-limit", "--skip", "--max-requests", "--dry-run", "--exclude", "Exit status"] {
+    for word in [
+        "--inline-limit",
+        "--skip",
+        "--max-requests",
+        "--dry-run",
+        "--exclude",
+        "Exit status",
+    ] {
         assert!(build.contains(word), "{word}");
     }
     assert!(text(&["--version"]).starts_with("fewer "));

@@ -29,12 +29,20 @@ pub(crate) fn run<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>, code: i32)
 pub(crate) fn build(site: &Path, out: &Path, args: &[&str]) -> (Output, Value) {
     let folder = tempfile::tempdir().expect("a place for the report");
     let report = folder.path().join("report.json");
-    let mut all: Vec<&OsStr> = vec![OsStr::new("build"), site.as_os_str(), OsStr::new("--out"), out.as_os_str()];
+    let mut all: Vec<&OsStr> = vec![
+        OsStr::new("build"),
+        site.as_os_str(),
+        OsStr::new("--out"),
+        out.as_os_str(),
+    ];
     all.extend([OsStr::new("--report"), report.as_os_str()]);
     all.extend(args.iter().map(OsStr::new));
     let output = run(all, 0);
     let report = fs::read(&report).expect("a build with --report writes it");
-    (output, serde_json::from_slice(&report).expect("the report is JSON"))
+    (
+        output,
+        serde_json::from_slice(&report).expect("the report is JSON"),
+    )
 }
 
 pub(crate) fn fixture(name: &str) -> PathBuf {
@@ -64,7 +72,9 @@ pub(crate) fn tree(root: &Path, links: bool) -> Tree {
             let entry = entry.expect("an entry");
             let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
             let is_link = entry.file_type().expect("a type").is_symlink();
-            let Ok(metadata) = fs::metadata(entry.path()) else { continue };
+            let Ok(metadata) = fs::metadata(entry.path()) else {
+                continue;
+            };
             if metadata.is_dir() {
                 if links || !is_link {
                     walk(&entry.path(), &format!("{path}/"), links, above, tree);

@@ -11,7 +11,12 @@ fn copy(from: &Tree, to: &Path) {
         let place = to.join(path);
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         fs::write(&place, &file.bytes).unwrap();
-        fs::File::options().write(true).open(&place).unwrap().set_modified(file.modified).unwrap();
+        fs::File::options()
+            .write(true)
+            .open(&place)
+            .unwrap()
+            .set_modified(file.modified)
+            .unwrap();
     }
 }
 
@@ -30,11 +35,19 @@ fn place_order_and_environment_do_not_show() {
 
     let third = command(["build", "site", "--out", "../third", "--quiet"])
         .current_dir(moved.parent().unwrap())
-        .envs([("TZ", "Asia/Tokyo"), ("LANG", "tr_TR.UTF-8"), ("LC_ALL", "tr_TR.UTF-8"), ("COLUMNS", "40")])
+        .envs([
+            ("TZ", "Asia/Tokyo"),
+            ("LANG", "tr_TR.UTF-8"),
+            ("LC_ALL", "tr_TR.UTF-8"),
+            ("COLUMNS", "40"),
+        ])
         .status()
         .unwrap();
     assert!(third.success());
-    assert_eq!(differences(&outs[0], &tree(&work.path().join("third"), false)), Vec::<String>::new());
+    assert_eq!(
+        differences(&outs[0], &tree(&work.path().join("third"), false)),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -44,11 +57,23 @@ fn unchanged_files_keep_their_time_and_changed_ones_take_the_newest_of_their_sou
     copy(&tree(&fixture("css-images/site"), false), &site);
     let time = |seconds| std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
     let set = |name: &str, seconds| {
-        fs::File::options().write(true).open(site.join(name)).unwrap().set_modified(time(seconds)).unwrap();
+        fs::File::options()
+            .write(true)
+            .open(site.join(name))
+            .unwrap()
+            .set_modified(time(seconds))
+            .unwrap();
     };
-    let times = [("index.html", 1_000_000_000), ("site.css", 1_100_000_000), ("disc.png", 1_300_000_000)];
+    let times = [
+        ("index.html", 1_000_000_000),
+        ("site.css", 1_100_000_000),
+        ("disc.png", 1_300_000_000),
+    ];
     let rest = [("sail.gif", 1_200_000_000), ("crate.jpg", 900_000_000)];
-    times.iter().chain(&rest).for_each(|&(name, seconds)| set(name, seconds));
+    times
+        .iter()
+        .chain(&rest)
+        .for_each(|&(name, seconds)| set(name, seconds));
     build(&site, &work.path().join("out"), &[]);
     let out = tree(&work.path().join("out"), false);
     let sheet = String::from_utf8_lossy(&out["site.css"].bytes).into_owned();

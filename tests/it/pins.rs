@@ -12,12 +12,17 @@ use lol_html::{HtmlRewriter, Settings, element};
 /// Start tags with the bytes that the rewriter says their first attribute's value stands in.
 fn values(html: &str) -> Result<Vec<(String, Option<String>)>, lol_html::errors::RewritingError> {
     let found = RefCell::new(Vec::new());
-    let settings = Settings::new().with_strict(true).append_element_content_handler(element!("*", |el| {
-        let location = el.attributes().first().and_then(|attribute| attribute.value_source_location());
-        let value = location.map(|location| html[location.bytes()].to_string());
-        found.borrow_mut().push((el.tag_name(), value));
-        Ok(())
-    }));
+    let settings = Settings::new()
+        .with_strict(true)
+        .append_element_content_handler(element!("*", |el| {
+            let location = el
+                .attributes()
+                .first()
+                .and_then(|attribute| attribute.value_source_location());
+            let value = location.map(|location| html[location.bytes()].to_string());
+            found.borrow_mut().push((el.tag_name(), value));
+            Ok(())
+        }));
     let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| {});
     rewriter.write(html.as_bytes())?;
     rewriter.end()?;
@@ -27,7 +32,10 @@ fn values(html: &str) -> Result<Vec<(String, Option<String>)>, lol_html::errors:
 #[track_caller]
 fn check_values(html: &str, expected: &[(&str, Option<&str>)]) {
     let found = values(html).expect("strict parsing accepts this");
-    let found: Vec<(&str, Option<&str>)> = found.iter().map(|(tag, v)| (tag.as_str(), v.as_deref())).collect();
+    let found: Vec<(&str, Option<&str>)> = found
+        .iter()
+        .map(|(tag, v)| (tag.as_str(), v.as_deref()))
+        .collect();
     assert_eq!(found, expected, "{html}");
 }
 
@@ -42,7 +50,10 @@ fn lol_html_gives_the_undecoded_bytes_of_a_value() {
 #[test]
 fn lol_html_sees_no_elements_in_raw_text_and_passes_a_cut_tag() {
     check_values("<noscript a=1><img src=x></noscript>", &[("noscript", Some("1"))]);
-    check_values("<template a=1><img src=x></template>", &[("template", Some("1")), ("img", Some("x"))]);
+    check_values(
+        "<template a=1><img src=x></template>",
+        &[("template", Some("1")), ("img", Some("x"))],
+    );
     check_values("<p a=1>text<img src=\"cut", &[("p", Some("1"))]);
 }
 
@@ -54,9 +65,20 @@ fn lol_html_strict_refuses_what_it_cannot_be_sure_of() {
 
 /// The sheet printed as short as `lightningcss` can without its `minify()`.
 fn print(css: &str, error_recovery: bool) -> Option<String> {
-    let options = ParserOptions { error_recovery, ..ParserOptions::default() };
+    let options = ParserOptions {
+        error_recovery,
+        ..ParserOptions::default()
+    };
     let sheet = StyleSheet::parse(css, options).ok()?;
-    Some(sheet.to_css(PrinterOptions { minify: true, ..PrinterOptions::default() }).ok()?.code)
+    Some(
+        sheet
+            .to_css(PrinterOptions {
+                minify: true,
+                ..PrinterOptions::default()
+            })
+            .ok()?
+            .code,
+    )
 }
 
 #[track_caller]

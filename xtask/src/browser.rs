@@ -25,6 +25,10 @@ const NAMES: &[&str] = &[
     "google-chrome-stable",
 ];
 
+/// What to say without one.
+pub(crate) const MISSING: &str = "no Chromium found: install it (`apt-get install chromium`, \
+                                  `brew install --cask chromium`) or name one in FEWER_CHROMIUM";
+
 /// The one place of it outside `PATH`.
 const MACOS: &str = "/Applications/Chromium.app/Contents/MacOS/Chromium";
 

@@ -45,9 +45,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         Some(program) => program,
         None => build_program()?,
     };
-    let chromium = browser::find().context(
-        "no Chromium found: install it (`apt-get install chromium`, `brew install --cask chromium`) or name it in FEWER_CHROMIUM",
-    )?;
+    let chromium = browser::find().context(browser::MISSING)?;
     let fixtures = fixtures(&names)?;
     let started = Instant::now();
     let work = tempfile::tempdir()?;

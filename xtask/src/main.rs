@@ -6,20 +6,39 @@
     reason = "a tool for developers, not part of `fewer`"
 )]
 
+mod bench;
 mod browser;
+mod css_bench;
 mod e2e;
 mod server;
+mod test;
 mod visit;
 
 use std::process::ExitCode;
 
 type Task = fn(&[String]) -> anyhow::Result<()>;
 
+/// Name, purpose, function.
 const TASKS: &[(&str, &str, Task)] = &[
+    (
+        "test",
+        "everything that CI runs: format, lints, tests, documentation, e2e",
+        test::run,
+    ),
     (
         "e2e",
         "compare every fixture before and after a build in real Chromium",
         e2e::run,
+    ),
+    (
+        "bench",
+        "time the stages against brotli 11; `bench css` compares stylesheets",
+        bench::run,
+    ),
+    (
+        "css-print",
+        "print the stylesheet on standard input as a build would",
+        |_| css_bench::print(),
     ),
     ("help", "list the tasks", help),
 ];
@@ -42,7 +61,7 @@ fn main() -> ExitCode {
 
 fn help(_args: &[String]) -> anyhow::Result<()> {
     for (name, purpose, _) in TASKS {
-        println!("cargo xtask {name:<6} {purpose}");
+        println!("cargo xtask {name:<9} {purpose}");
     }
     Ok(())
 }
