@@ -68,7 +68,13 @@ impl Code {
 impl Diagnostic {
     pub fn new(file: &SitePath, at: Option<usize>, code: Code, message: impl Into<String>) -> Diagnostic {
         let at = at.and_then(|at| u32::try_from(at).ok());
-        Diagnostic { file: file.clone(), at, code, message: message.into(), position: None }
+        Diagnostic {
+            file: file.clone(),
+            at,
+            code,
+            message: message.into(),
+            position: None,
+        }
     }
 
     /// The same finding with its line and column, counted in `bytes` (the whole file).

@@ -14,7 +14,10 @@ pub fn splice(bytes: &[u8], edits: &[Edit]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + edits.iter().map(|e| e.with.len()).sum::<usize>());
     let mut done = 0;
     for edit in edits {
-        assert!(done <= edit.span.start && edit.span.start <= edit.span.end, "edits overlap or are not sorted");
+        assert!(
+            done <= edit.span.start && edit.span.start <= edit.span.end,
+            "edits overlap or are not sorted"
+        );
         out.extend_from_slice(&bytes[done..edit.span.start]);
         out.extend_from_slice(&edit.with);
         done = edit.span.end;

@@ -119,7 +119,10 @@ pub fn scan(bytes: &[u8], encoding: &'static Encoding) -> Scan {
 
 impl Tag {
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.attributes.iter().find(|a| a.name == name).map(|a| a.value.as_str())
+        self.attributes
+            .iter()
+            .find(|a| a.name == name)
+            .map(|a| a.value.as_str())
     }
 }
 

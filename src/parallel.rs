@@ -2,7 +2,10 @@
 //!
 //! Workers have 16 MiB stacks, because parsers of nested input recurse.
 
-#![expect(clippy::disallowed_methods, reason = "this is the one module that starts parallel work")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the one module that starts parallel work"
+)]
 
 use rayon::prelude::*;
 
@@ -10,7 +13,10 @@ const STACK_BYTES: usize = 16 << 20;
 
 /// Calls `work` inside a pool of `threads` workers (0: one per core); `map` inside it uses that pool.
 pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> anyhow::Result<R> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build()?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .stack_size(STACK_BYTES)
+        .build()?;
     Ok(pool.install(work))
 }
 

@@ -41,9 +41,17 @@ pub struct Mount {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
     /// A file of the site. `address` is the path and query as requested (no fragment): what a cache is keyed by.
-    File { file: FileId, address: String, fragment: Option<String> },
+    File {
+        file: FileId,
+        address: String,
+        fragment: Option<String>,
+    },
     /// A folder without the `/` at its end, which servers redirect to `FOLDER/` and then to this index page.
-    Redirect { file: FileId, address: String, fragment: Option<String> },
+    Redirect {
+        file: FileId,
+        address: String,
+        fragment: Option<String>,
+    },
     /// An address of this site that no file stands at.
     Missing { path: SitePath, address: String },
     /// Another origin, with the whole URL.

@@ -78,7 +78,11 @@ pub fn requests(document: &Document, library: &dyn Library, window: Window) -> V
     let own = sheets::own_sheets(document);
     let (instances, mut imports) = sheets::collect(document, &own, library, window);
     let mut styles = cascade::Styles::new(document, instances, window);
-    let mut markup = markup::Markup { document, window, requests: Vec::new() };
+    let mut markup = markup::Markup {
+        document,
+        window,
+        requests: Vec::new(),
+    };
     for id in &document.elements {
         markup.element(*id, &mut |id| styles.rendered(id));
     }

@@ -82,8 +82,8 @@ impl<'a> Styles<'a> {
                     let test = match &condition.test {
                         Test::Always => true,
                         Test::Media(media) => media.matches(window),
-                        // Sizes of boxes are unknown here; without any container the query is false.
-                        Test::Container => containers,
+                        // Without any container the query is false.
+                        Test::Container(condition) => containers && condition.holds(window) == Some(true),
                     };
                     let around = index == 0 || holds.get(condition.parent as usize).copied().unwrap_or(true);
                     holds.push(test && around);
@@ -107,20 +107,31 @@ impl<'a> Styles<'a> {
 
     pub(super) fn declaration(&self, at: At) -> Option<&Declaration> {
         match at {
-            At::Sheet { instance, block, index } => {
-                self.instances[instance as usize].sheet.blocks[block as usize].declarations.get(index as usize)
-            }
+            At::Sheet {
+                instance,
+                block,
+                index,
+            } => self.instances[instance as usize].sheet.blocks[block as usize]
+                .declarations
+                .get(index as usize),
             At::Inline { element, index } => self.inline.get(&element)?.get(index as usize),
         }
     }
 
     pub(super) fn inline(&mut self, id: u32) -> Option<Rc<Vec<Declaration>>> {
         let text = self.document.element(id)?.get("style")?;
-        Some(self.inline.entry(id).or_insert_with(|| Rc::new(super::compile::attribute(text))).clone())
+        Some(
+            self.inline
+                .entry(id)
+                .or_insert_with(|| Rc::new(super::compile::attribute(text)))
+                .clone(),
+        )
     }
 
     pub(super) fn matches(&mut self, selector: &Selector, id: u32, scope: Option<Element<'a>>) -> bool {
-        let Some(element) = Element::new(self.document, id) else { return false };
+        let Some(element) = Element::new(self.document, id) else {
+            return false;
+        };
         let mode = match selector.has_pseudo_element() {
             true => MatchingMode::ForStatelessPseudoElement,
             false => MatchingMode::Normal,
@@ -137,7 +148,11 @@ impl<'a> Styles<'a> {
         let mut at = Element::new(self.document, id);
         while let Some(element) = at {
             let mut context = context(self.document, &mut self.caches, MatchingMode::Normal);
-            if scope.end.as_ref().is_some_and(|end| matches_selector_list(end, element, &mut context)) {
+            if scope
+                .end
+                .as_ref()
+                .is_some_and(|end| matches_selector_list(end, element, &mut context))
+            {
                 return None;
             }
             let starts = match &scope.start {
@@ -177,7 +192,9 @@ impl<'a> Styles<'a> {
         wanted: &dyn Fn(&Property) -> bool,
     ) -> Vec<Found> {
         let mut found = Vec::new();
-        let Some(element) = self.document.element(id) else { return found };
+        let Some(element) = self.document.element(id) else {
+            return found;
+        };
         let tag = super::hash::hash_name(&element.name.local);
         for instance in 0..self.instances.len() {
             let sheet = self.instances[instance].sheet;
@@ -204,7 +221,11 @@ impl<'a> Styles<'a> {
                             specificity: r.selector.specificity(),
                             order: (instance as u32, r.block, index as u32),
                         };
-                        let at = At::Sheet { instance: instance as u32, block: r.block, index: index as u32 };
+                        let at = At::Sheet {
+                            instance: instance as u32,
+                            block: r.block,
+                            index: index as u32,
+                        };
                         found.push(Found { key, from: at });
                     }
                 }
@@ -215,8 +236,20 @@ impl<'a> Styles<'a> {
         {
             for (index, d) in inline.iter().enumerate().filter(|(_, d)| wanted(&d.property)) {
                 let order = (u32::MAX, 0, index as u32);
-                let key = Key { important: d.important, inline: true, layer: 0, specificity: 0, order };
-                found.push(Found { key, from: At::Inline { element: id, index: index as u32 } });
+                let key = Key {
+                    important: d.important,
+                    inline: true,
+                    layer: 0,
+                    specificity: 0,
+                    order,
+                };
+                found.push(Found {
+                    key,
+                    from: At::Inline {
+                        element: id,
+                        index: index as u32,
+                    },
+                });
             }
         }
         found.sort_by(|a, b| b.key.cmp(&a.key));
@@ -267,15 +300,25 @@ impl<'a> Styles<'a> {
         result
     }
 
-    /// In a closed `details`, all but the first `summary` waits.
+    /// In a closed `details`, all but the first `summary` waits; `video` and `audio` show nothing of their content.
     fn is_closed_content(&self, id: u32) -> bool {
-        let Some(parent) = self.document.parent_element(id) else { return false };
-        let Some(details) = self.document.element(parent) else { return false };
+        let Some(parent) = self.document.parent_element(id) else {
+            return false;
+        };
+        let Some(details) = self.document.element(parent) else {
+            return false;
+        };
+        // What stands in them for browsers that cannot play has no style.
+        if details.is_html() && matches!(&*details.name.local, "video" | "audio") {
+            return true;
+        }
         if !details.is_html() || &*details.name.local != "details" || details.has("open") {
             return false;
         }
         let summary = self.document.children(parent).find(|c| {
-            self.document.element(*c).is_some_and(|e| e.is_html() && &*e.name.local == "summary")
+            self.document
+                .element(*c)
+                .is_some_and(|e| e.is_html() && &*e.name.local == "summary")
         });
         summary != Some(id)
     }
@@ -298,6 +341,19 @@ impl<'a> Styles<'a> {
         display
     }
 
+    /// Absolutely positioned or floating.
+    pub(super) fn out_of_flow(&mut self, id: u32) -> bool {
+        let found = self.declared(id, None, &|p| {
+            matches!(p, Property::Position | Property::Float | Property::All)
+        });
+        [Property::Position, Property::Float].iter().any(|property| {
+            let winner = self
+                .winner(&found, property)
+                .and_then(|w| self.declaration(w.from));
+            winner.is_some_and(|d| d.value == Value::OutOfFlow(true))
+        })
+    }
+
     pub(super) fn display_value(&mut self, at: At, id: u32, own: Display) -> Display {
         let declaration = match self.declaration(at) {
             Some(d) => d,
@@ -308,7 +364,9 @@ impl<'a> Styles<'a> {
             Value::Wide(Wide::Inherit) => {
                 // Rare: the parent's own value, without going up a long chain.
                 let parent = self.document.parent_element(id);
-                parent.and_then(|p| self.displays.get(&p).copied()).unwrap_or(Display::Inline)
+                parent
+                    .and_then(|p| self.displays.get(&p).copied())
+                    .unwrap_or(Display::Inline)
             }
             Value::Wide(Wide::Initial | Wide::Unset) => Display::Inline,
             Value::Var { text, .. } => {
@@ -331,8 +389,19 @@ fn context<'c>(
     caches: &'c mut SelectorCaches,
     mode: MatchingMode,
 ) -> MatchingContext<'c, super::selector::Impl> {
-    let quirks = if document.quirks { QuirksMode::Quirks } else { QuirksMode::NoQuirks };
-    MatchingContext::new(mode, None, caches, quirks, NeedsSelectorFlags::No, MatchingForInvalidation::No)
+    let quirks = if document.quirks {
+        QuirksMode::Quirks
+    } else {
+        QuirksMode::NoQuirks
+    };
+    MatchingContext::new(
+        mode,
+        None,
+        caches,
+        quirks,
+        NeedsSelectorFlags::No,
+        MatchingForInvalidation::No,
+    )
 }
 
 /// Layers are ordered by first appearance, a layer's own rules after those of its sublayers (section 6.4.3).
@@ -343,7 +412,11 @@ fn ranks(instances: &[Instance<'_>]) -> Vec<Vec<u32>> {
     let mut enter = |path: &mut Vec<u32>, name: &str, unique: usize| {
         let parent = path.last().copied().unwrap_or(0);
         // Anonymous layers of two sheets are two layers.
-        let name = if name.starts_with('\0') { format!("{name}\0{unique}") } else { name.to_owned() };
+        let name = if name.starts_with('\0') {
+            format!("{name}\0{unique}")
+        } else {
+            name.to_owned()
+        };
         let next = tree.len() as u32 + 1;
         path.push(*tree.entry((parent, name.into())).or_insert(next));
     };
@@ -368,6 +441,10 @@ fn ranks(instances: &[Instance<'_>]) -> Vec<Vec<u32>> {
     all.dedup();
     paths
         .iter()
-        .map(|own| own.iter().map(|p| all.binary_search(&close(p)).map_or(0, |i| i as u32)).collect())
+        .map(|own| {
+            own.iter()
+                .map(|p| all.binary_search(&close(p)).map_or(0, |i| i as u32))
+                .collect()
+        })
         .collect()
 }

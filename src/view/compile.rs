@@ -62,7 +62,7 @@ enum Prelude {
     Namespace(Option<String>, String),
     Media(MediaList),
     Supports(bool),
-    Container,
+    Container(super::media::Condition),
     Scope(Option<SelectorList>, Option<SelectorList>),
     /// Names of layers; a block takes the only one or none.
     Layer(Vec<Vec<Box<str>>>),
@@ -80,7 +80,13 @@ fn invalid<T>() -> Result<T> {
 
 impl<'a> Compiler<'a> {
     fn new(offsets: &'a [usize]) -> Self {
-        let sheet = Sheet { conditions: vec![Condition { parent: 0, test: Test::Always }], ..Sheet::default() };
+        let sheet = Sheet {
+            conditions: vec![Condition {
+                parent: 0,
+                test: Test::Always,
+            }],
+            ..Sheet::default()
+        };
         Compiler {
             sheet,
             offsets,
@@ -120,7 +126,11 @@ impl<'a> Compiler<'a> {
             if pseudo == Some(super::selector::PseudoElement::Other) {
                 continue;
             }
-            self.sheet.rules.push(Rule { selector: selector.clone(), pseudo, block });
+            self.sheet.rules.push(Rule {
+                selector: selector.clone(),
+                pseudo,
+                block,
+            });
         }
         self.sheet.blocks.push(Block {
             declarations,
@@ -143,7 +153,10 @@ impl<'a> Compiler<'a> {
     }
 
     fn add_condition(&mut self, test: Test) {
-        self.sheet.conditions.push(Condition { parent: self.condition, test });
+        self.sheet.conditions.push(Condition {
+            parent: self.condition,
+            test,
+        });
         self.condition = self.sheet.conditions.len() as u32 - 1;
     }
 
@@ -195,7 +208,10 @@ impl<'a> Compiler<'a> {
                 .ok()
         };
         let mut supported = true;
-        if input.try_parse(|i| i.expect_function_matching("supports")).is_ok() {
+        if input
+            .try_parse(|i| i.expect_function_matching("supports"))
+            .is_ok()
+        {
             supported = input.parse_nested_block(|i| {
                 let start = i.position();
                 value::rest(i)?;
@@ -205,7 +221,13 @@ impl<'a> Compiler<'a> {
         }
         let media = MediaList::parse_from(input);
         value::rest(input)?;
-        Ok(Import { raw, nth: self.nth(at), media, supported, layer, layers_before: self.sheet.layers.len() })
+        Ok(Import {
+            raw,
+            nth: self.nth(at),
+            media,
+            supported,
+            layer,
+        })
     }
 
     fn selectors(&self, input: &mut Parser<'_>) -> Result<(SelectorList, u32)> {
@@ -216,7 +238,9 @@ impl<'a> Compiler<'a> {
         };
         let list = SelectorList::parse(&self.namespaces, input, relative)
             .map_err(|_| ParseError::from_basic_kind(BasicParseErrorKind::QualifiedRuleInvalid))?;
-        let Some(parents) = &self.parents else { return Ok((list, 1)) };
+        let Some(parents) = &self.parents else {
+            return Ok((list, 1));
+        };
         let ampersands = list.slice().iter().map(count_parents).max().unwrap_or(0);
         let weight = self.weight.saturating_mul(ampersands.max(1));
         if weight > MAX_PARENTS {
@@ -239,7 +263,11 @@ impl<'a> Compiler<'a> {
         let nth = |at: usize| offsets.binary_search(&at).map_or(u32::MAX, |i| i as u32);
         match value::declaration(name, input, &nth) {
             Ok((values, important)) => {
-                let more = values.into_iter().map(|(property, value)| Declaration { property, value, important });
+                let more = values.into_iter().map(|(property, value)| Declaration {
+                    property,
+                    value,
+                    important,
+                });
                 self.pending.extend(more);
                 Ok(())
             }
@@ -288,7 +316,10 @@ impl<'i> AtRuleParser<'i> for Compiler<'_> {
         Ok(match name.as_str() {
             "import" if self.imports => Prelude::Import(Box::new(self.import(input)?)),
             "namespace" if self.names => {
-                let prefix = input.try_parse(|i| i.expect_ident_cloned()).ok().map(|p| p.to_string());
+                let prefix = input
+                    .try_parse(|i| i.expect_ident_cloned())
+                    .ok()
+                    .map(|p| p.to_string());
                 let url = input.expect_url_or_string()?.to_string();
                 Prelude::Namespace(prefix, url)
             }
@@ -300,8 +331,20 @@ impl<'i> AtRuleParser<'i> for Compiler<'_> {
                 Prelude::Supports(super::supports::condition(text, &self.namespaces))
             }
             "container" => {
-                value::rest(input)?;
-                Prelude::Container
+                let parsed = |i: &mut Parser<'i>| {
+                    let condition = super::media::condition(i, true)?;
+                    i.expect_exhausted()?;
+                    Ok::<_, ParseError<()>>(condition)
+                };
+                let condition = input.try_parse(parsed).or_else(|_| {
+                    input.expect_ident()?;
+                    if input.is_exhausted() {
+                        Ok(super::media::Condition::All(Vec::new()))
+                    } else {
+                        parsed(input)
+                    }
+                })?;
+                Prelude::Container(condition)
             }
             "scope" => {
                 let list = |compiler: &Self, i: &mut Parser<'i>| {
@@ -329,7 +372,9 @@ impl<'i> AtRuleParser<'i> for Compiler<'_> {
             "keyframes" | "-webkit-keyframes" => {
                 Prelude::Keyframes(Box::from(&**input.expect_ident_or_string()?))
             }
-            "property" => Prelude::Property(Box::from(input.expect_ident()?.strip_prefix("--").unwrap_or(""))),
+            "property" => {
+                Prelude::Property(Box::from(input.expect_ident()?.strip_prefix("--").unwrap_or("")))
+            }
             "starting-style" => Prelude::StartingStyle,
             _ => return invalid(),
         })
@@ -371,7 +416,9 @@ impl<'i> AtRuleParser<'i> for Compiler<'_> {
             Prelude::Media(media) => self.inside(input, |c| c.add_condition(Test::Media(media))),
             Prelude::Supports(true) | Prelude::StartingStyle => self.inside(input, |_| {}),
             Prelude::Supports(false) => value::rest(input)?,
-            Prelude::Container => self.inside(input, |c| c.add_condition(Test::Container)),
+            Prelude::Container(condition) => {
+                self.inside(input, |c| c.add_condition(Test::Container(condition)))
+            }
             Prelude::Scope(start, end) => self.inside(input, |c| {
                 c.sheet.scopes.push(Scope { start, end });
                 c.scope = c.sheet.scopes.len() as u32;
@@ -399,15 +446,26 @@ impl<'i> AtRuleParser<'i> for Compiler<'_> {
                 let mut declarations = std::mem::replace(&mut self.pending, outer);
                 self.parents = parents;
                 declarations.retain(|d| FETCHING.contains(&d.property) && d.fetches());
-                self.sheet.keyframes.push(Keyframes { name, declarations, condition: self.condition });
+                self.sheet.keyframes.push(Keyframes {
+                    name,
+                    declarations,
+                    condition: self.condition,
+                });
             }
             Prelude::Property(name) => {
                 let outer = std::mem::take(&mut self.pending);
                 let mut registration = Registration { compiler: self };
                 for _ in RuleBodyParser::new(input, &mut registration) {}
                 let initial = std::mem::replace(&mut self.pending, outer);
-                if let Some(Declaration { value: Value::Custom(text), .. }) = initial.into_iter().next_back() {
-                    let text = Text { text: text.text.trim().into(), ..text };
+                if let Some(Declaration {
+                    value: Value::Custom(text),
+                    ..
+                }) = initial.into_iter().next_back()
+                {
+                    let text = Text {
+                        text: text.text.trim().into(),
+                        ..text
+                    };
                     self.sheet.registered.push((name, text));
                 }
             }
@@ -480,7 +538,9 @@ impl<'i> QualifiedRuleParser<'i> for Frames<'_, '_> {
     }
 
     fn parse_block(&mut self, (): (), _: &ParserState, input: &mut Parser<'i>) -> Result<()> {
-        let mut frame = Registration { compiler: self.compiler };
+        let mut frame = Registration {
+            compiler: self.compiler,
+        };
         for _ in RuleBodyParser::new(input, &mut frame) {}
         Ok(())
     }
@@ -523,7 +583,11 @@ impl<'i> DeclarationParser<'i> for Registration<'_, '_> {
     type Error = ();
 
     fn parse_value(&mut self, name: CowRcStr<'i>, input: &mut Parser<'i>, _: &ParserState) -> Result<()> {
-        let name = if name.eq_ignore_ascii_case("initial-value") { "--initial" } else { &name };
+        let name = if name.eq_ignore_ascii_case("initial-value") {
+            "--initial"
+        } else {
+            &name
+        };
         self.compiler.declare(name, input)
     }
 }

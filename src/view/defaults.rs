@@ -5,7 +5,9 @@ use super::value::Display;
 
 /// The default, and whether no sheet can change it.
 pub(super) fn display(document: &Document, id: u32) -> (Display, bool) {
-    let Some(e) = document.element(id) else { return (Display::Inline, false) };
+    let Some(e) = document.element(id) else {
+        return (Display::Inline, false);
+    };
     if !e.is_html() {
         let never = matches!(&*e.name.local, "title" | "desc" | "metadata" | "script" | "style");
         return match (&*e.name.local, never) {
@@ -17,12 +19,15 @@ pub(super) fn display(document: &Document, id: u32) -> (Display, bool) {
     }
     let tag = &*e.name.local;
     match tag {
-        "area" | "base" | "basefont" | "datalist" | "head" | "link" | "meta" | "noembed" | "noframes" | "param"
-        | "rp" | "script" | "style" | "template" | "title" => return (Display::None, false),
+        "area" | "base" | "basefont" | "datalist" | "head" | "link" | "meta" | "noembed" | "noframes"
+        | "param" | "rp" | "script" | "style" | "template" | "title" => return (Display::None, false),
         // Its content is text, scripting being on; Chromium never shows it.
         "noscript" => return (Display::None, true),
         "audio" if !e.has("controls") => return (Display::None, true),
-        "input" if e.get("type").is_some_and(|t| t.trim().eq_ignore_ascii_case("hidden")) => {
+        "input"
+            if e.get("type")
+                .is_some_and(|t| t.trim().eq_ignore_ascii_case("hidden")) =>
+        {
             return (Display::None, true);
         }
         "dialog" if !e.has("open") => return (Display::None, false),
@@ -32,14 +37,14 @@ pub(super) fn display(document: &Document, id: u32) -> (Display, bool) {
         _ => {}
     }
     let display = match tag {
-        "html" | "body" | "address" | "article" | "aside" | "blockquote" | "center" | "dd" | "details" | "dialog"
-        | "dir" | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "frame"
-        | "frameset" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "header" | "hgroup" | "hr" | "legend" | "li"
-        | "listing" | "main" | "menu" | "nav" | "ol" | "optgroup" | "option" | "p" | "plaintext" | "pre" | "search"
-        | "section" | "summary" | "ul" | "xmp" | "table" | "caption" | "colgroup" | "col" | "tbody" | "thead"
-        | "tfoot" | "tr" | "td" | "th" => Display::Block,
-        "button" | "input" | "select" | "textarea" | "meter" | "progress" | "img" | "video" | "audio" | "canvas"
-        | "iframe" | "embed" | "object" | "marquee" => Display::InlineBlock,
+        "html" | "body" | "address" | "article" | "aside" | "blockquote" | "center" | "dd" | "details"
+        | "dialog" | "dir" | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure" | "footer"
+        | "form" | "frame" | "frameset" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "header" | "hgroup"
+        | "hr" | "legend" | "li" | "listing" | "main" | "menu" | "nav" | "ol" | "optgroup" | "option"
+        | "p" | "plaintext" | "pre" | "search" | "section" | "summary" | "ul" | "xmp" | "table"
+        | "caption" | "colgroup" | "col" | "tbody" | "thead" | "tfoot" | "tr" | "td" | "th" => Display::Block,
+        "button" | "input" | "select" | "textarea" | "meter" | "progress" | "img" | "video" | "audio"
+        | "canvas" | "iframe" | "embed" | "object" | "marquee" => Display::InlineBlock,
         "slot" => Display::Contents,
         _ => Display::Inline,
     };
@@ -55,18 +60,12 @@ pub(super) fn svg_display(document: &Document, id: u32) -> Option<Display> {
 
 /// The weight and slant that the browser gives to a tag: relative to the parent's where `None`.
 pub(super) fn is_bold(tag: &str) -> bool {
-    matches!(tag, "b" | "strong" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "th" | "optgroup")
+    matches!(
+        tag,
+        "b" | "strong" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "th" | "optgroup"
+    )
 }
 
 pub(super) fn is_italic(tag: &str) -> bool {
     matches!(tag, "i" | "em" | "cite" | "dfn" | "var" | "address")
-}
-
-/// Elements whose font the browser sets itself: controls do not inherit it, code is monospaced.
-pub(super) fn has_own_family(tag: &str) -> bool {
-    matches!(
-        tag,
-        "button" | "input" | "select" | "textarea" | "code" | "kbd" | "samp" | "tt" | "pre" | "listing" | "xmp"
-            | "plaintext"
-    )
 }

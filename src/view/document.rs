@@ -106,7 +106,8 @@ impl Document {
 
     pub(super) fn children(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
         let first = self.nodes.get(id as usize).map_or(NONE, |n| n.first);
-        std::iter::successors(Some(first), |&c| Some(self.nodes[c as usize].next)).take_while(|&c| c != NONE)
+        let some = |n: u32| (n != NONE).then_some(n);
+        std::iter::successors(some(first), move |&c| some(self.nodes[c as usize].next))
     }
 
     pub(super) fn root_element(&self) -> Option<u32> {
@@ -137,8 +138,16 @@ pub(super) fn parse_text(text: &str, srcdoc: bool) -> Document {
         quirks: Cell::new(false),
         latest: Cell::new(NONE),
     };
-    let options = TreeBuilderOpts { iframe_srcdoc: srcdoc, drop_doctype: true, ..TreeBuilderOpts::default() };
-    let guard = Guard { builder: TreeBuilder::new(sink, options), limit: text.len() + 10_000, full: Cell::new(false) };
+    let options = TreeBuilderOpts {
+        iframe_srcdoc: srcdoc,
+        drop_doctype: true,
+        ..TreeBuilderOpts::default()
+    };
+    let guard = Guard {
+        builder: TreeBuilder::new(sink, options),
+        limit: text.len() + 10_000,
+        full: Cell::new(false),
+    };
     let tokenizer = Tokenizer::new(guard, TokenizerOpts::default());
     let input = BufferQueue::default();
     // A tendril holds less than 4 GB, and short ones are kept inline: large pieces share one buffer.
@@ -158,7 +167,14 @@ pub(super) fn parse_text(text: &str, srcdoc: bool) -> Document {
 
 impl Node {
     fn new(data: Data) -> Node {
-        Node { parent: NONE, previous: NONE, next: NONE, first: NONE, last: NONE, data }
+        Node {
+            parent: NONE,
+            previous: NONE,
+            next: NONE,
+            first: NONE,
+            last: NONE,
+            data,
+        }
     }
 }
 
@@ -202,7 +218,8 @@ impl TokenSink for Guard {
     }
 
     fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
-        self.builder.adjusted_current_node_present_but_not_in_html_namespace()
+        self.builder
+            .adjusted_current_node_present_but_not_in_html_namespace()
     }
 }
 
@@ -256,11 +273,31 @@ impl TreeSink for Sink {
         })
     }
 
-    fn create_element(&self, name: QualName, attributes: Vec<html5ever::Attribute>, flags: ElementFlags) -> u32 {
-        let contents = if flags.template { self.add(Data::Root) } else { NONE };
-        let attributes =
-            attributes.into_iter().map(|a| Attribute { name: a.name, value: Box::from(&*a.value) }).collect();
-        self.add(Data::Element(Box::new(ElementData { name, attributes, id: 0, classes: Vec::new(), contents })))
+    fn create_element(
+        &self,
+        name: QualName,
+        attributes: Vec<html5ever::Attribute>,
+        flags: ElementFlags,
+    ) -> u32 {
+        let contents = if flags.template {
+            self.add(Data::Root)
+        } else {
+            NONE
+        };
+        let attributes = attributes
+            .into_iter()
+            .map(|a| Attribute {
+                name: a.name,
+                value: Box::from(&*a.value),
+            })
+            .collect();
+        self.add(Data::Element(Box::new(ElementData {
+            name,
+            attributes,
+            id: 0,
+            classes: Vec::new(),
+            contents,
+        })))
     }
 
     fn create_comment(&self, _: StrTendril) -> u32 {
@@ -320,7 +357,10 @@ impl TreeSink for Sink {
         if let Data::Element(element) = &mut self.nodes.borrow_mut()[*target as usize].data {
             for a in attributes {
                 if !element.attributes.iter().any(|old| old.name == a.name) {
-                    element.attributes.push(Attribute { name: a.name, value: Box::from(&*a.value) });
+                    element.attributes.push(Attribute {
+                        name: a.name,
+                        value: Box::from(&*a.value),
+                    });
                 }
             }
         }
@@ -351,7 +391,12 @@ impl Sink {
 
     fn unlink(&self, node: u32) {
         let nodes = &mut *self.nodes.borrow_mut();
-        let Node { parent, previous, next, .. } = nodes[node as usize];
+        let Node {
+            parent,
+            previous,
+            next,
+            ..
+        } = nodes[node as usize];
         if parent == NONE {
             return;
         }
@@ -411,7 +456,11 @@ impl Sink {
                 None => nodes[parent as usize].last,
             }
         };
-        if let Some(Node { data: Data::Text(old), .. }) = self.nodes.borrow_mut().get_mut(previous as usize) {
+        if let Some(Node {
+            data: Data::Text(old),
+            ..
+        }) = self.nodes.borrow_mut().get_mut(previous as usize)
+        {
             old.push_str(text);
             return;
         }
@@ -436,7 +485,11 @@ fn index(nodes: Vec<Node>, quirks: bool) -> Document {
         let (first, mut next, mut parent) = (node.first, node.next, node.parent);
         if let Data::Element(element) = &mut node.data {
             document.elements.push(at);
-            document.tags.entry(hash_name(&element.name.local)).or_default().push(at);
+            document
+                .tags
+                .entry(hash_name(&element.name.local))
+                .or_default()
+                .push(at);
             let mut id = 0;
             let mut classes = Vec::new();
             for a in &element.attributes {
@@ -472,7 +525,10 @@ fn index(nodes: Vec<Node>, quirks: bool) -> Document {
         }
         // Up until something follows.
         while next == NONE && parent != NONE {
-            (next, parent) = (document.nodes[parent as usize].next, document.nodes[parent as usize].parent);
+            (next, parent) = (
+                document.nodes[parent as usize].next,
+                document.nodes[parent as usize].parent,
+            );
         }
         at = next;
     }

@@ -28,7 +28,14 @@ impl Face {
 }
 
 pub(super) fn parse(input: &mut Parser<'_>, nth: Numbering, condition: u32) -> Option<Face> {
-    let mut reader = Reader { nth, face: Face { weight: (400.0, 400.0), condition, ..Face::default() } };
+    let mut reader = Reader {
+        nth,
+        face: Face {
+            weight: (400.0, 400.0),
+            condition,
+            ..Face::default()
+        },
+    };
     for _ in RuleBodyParser::new(input, &mut reader) {}
     (!reader.face.family.is_empty() && !reader.face.sources.is_empty()).then_some(reader.face)
 }
@@ -71,7 +78,8 @@ impl<'i> DeclarationParser<'i> for Reader<'_> {
             }
             "font-style" => self.face.italic = super::family::italic(input)?,
             "unicode-range" => {
-                let ranges = input.parse_comma_separated(|i| Ok::<_, ParseError<()>>(UnicodeRange::parse(i)?))?;
+                let ranges =
+                    input.parse_comma_separated(|i| Ok::<_, ParseError<()>>(UnicodeRange::parse(i)?))?;
                 self.face.ranges = ranges.iter().map(|r| (r.start, r.end)).collect();
             }
             _ => rest(input)?,
@@ -91,12 +99,15 @@ fn source(input: &mut Parser<'_>, nth: Numbering) -> Option<Option<Url>> {
         let url = super::image::image(input, nth)?;
         let mut supported = true;
         while !input.is_exhausted() {
-            let Token::Function(name) = input.next()?.clone() else { return Err(ParseError::<()>::unexpected_token()) };
+            let Token::Function(name) = input.next()?.clone() else {
+                return Err(ParseError::<()>::unexpected_token());
+            };
             input.parse_nested_block(|i| {
                 let known = match name.to_ascii_lowercase().as_str() {
                     "format" => i.try_parse(|i| i.expect_ident_or_string().map(|f| is_format(f)))?,
                     "tech" => {
-                        let techs = i.parse_comma_separated(|i| Ok::<_, ParseError<()>>(i.expect_ident_cloned()?))?;
+                        let techs =
+                            i.parse_comma_separated(|i| Ok::<_, ParseError<()>>(i.expect_ident_cloned()?))?;
                         techs.iter().all(|t| is_tech(t))
                     }
                     _ => false,
@@ -115,16 +126,29 @@ fn source(input: &mut Parser<'_>, nth: Numbering) -> Option<Option<Url>> {
 pub(super) fn is_format(format: &str) -> bool {
     matches!(
         format.to_ascii_lowercase().as_str(),
-        "woff2" | "woff" | "truetype" | "opentype" | "collection" | "woff2-variations" | "woff-variations"
-            | "truetype-variations" | "opentype-variations"
+        "woff2"
+            | "woff"
+            | "truetype"
+            | "opentype"
+            | "collection"
+            | "woff2-variations"
+            | "woff-variations"
+            | "truetype-variations"
+            | "opentype-variations"
     )
 }
 
 pub(super) fn is_tech(tech: &str) -> bool {
     matches!(
         tech.to_ascii_lowercase().as_str(),
-        "variations" | "palettes" | "features-opentype" | "features-aat" | "color-colrv0" | "color-colrv1"
-            | "color-sbix" | "color-cbdt"
+        "variations"
+            | "palettes"
+            | "features-opentype"
+            | "features-aat"
+            | "color-colrv0"
+            | "color-colrv1"
+            | "color-sbix"
+            | "color-cbdt"
     )
 }
 

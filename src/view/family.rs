@@ -6,18 +6,36 @@ use super::value::{Family, Property, Result, Value, Weight, rest};
 
 /// Names that stand for a font of the system, whatever is installed.
 const GENERIC: [&str; 14] = [
-    "serif", "sans-serif", "monospace", "cursive", "fantasy", "system-ui", "ui-serif", "ui-sans-serif", "ui-monospace",
-    "ui-rounded", "math", "emoji", "fangsong", "-webkit-body",
+    "serif",
+    "sans-serif",
+    "monospace",
+    "cursive",
+    "fantasy",
+    "system-ui",
+    "ui-serif",
+    "ui-sans-serif",
+    "ui-monospace",
+    "ui-rounded",
+    "math",
+    "emoji",
+    "fangsong",
+    "-webkit-body",
 ];
 
 pub(super) fn families(input: &mut Parser<'_>) -> Result<Vec<Family>> {
     let mut families = Vec::new();
     loop {
         if let Ok(name) = input.try_parse(|i| i.expect_string_cloned()) {
-            families.push(Family { name: name.to_lowercase().into(), generic: false });
+            families.push(Family {
+                name: name.to_lowercase().into(),
+                generic: false,
+            });
         } else if input.try_parse(|i| i.expect_function_matching("generic")).is_ok() {
             input.parse_nested_block(rest)?;
-            families.push(Family { name: "".into(), generic: true });
+            families.push(Family {
+                name: "".into(),
+                generic: true,
+            });
         } else {
             let mut name = input.expect_ident_cloned()?.to_lowercase();
             let mut words = 1;
@@ -27,7 +45,10 @@ pub(super) fn families(input: &mut Parser<'_>) -> Result<Vec<Family>> {
                 words += 1;
             }
             let generic = words == 1 && GENERIC.contains(&name.as_str());
-            families.push(Family { name: name.into(), generic });
+            families.push(Family {
+                name: name.into(),
+                generic,
+            });
         }
         if input.try_parse(|i| i.expect_comma()).is_err() {
             return Ok(families);
@@ -56,10 +77,12 @@ pub(super) fn italic(input: &mut Parser<'_>) -> Result<bool> {
         "normal" => Ok(false),
         "italic" => Ok(true),
         "oblique" => {
-            while input.try_parse(|i| match i.next()? {
-                Token::Dimension { .. } | Token::Number { .. } => Ok(()),
-                _ => Err(ParseError::<()>::unexpected_token()),
-            }).is_ok()
+            while input
+                .try_parse(|i| match i.next()? {
+                    Token::Dimension { .. } | Token::Number { .. } => Ok(()),
+                    _ => Err(ParseError::<()>::unexpected_token()),
+                })
+                .is_ok()
             {}
             Ok(true)
         }
@@ -87,10 +110,10 @@ pub(super) fn shorthand(input: &mut Parser<'_>) -> Result<Vec<(Property, Value)>
                 "bold" => heavy = Weight::Number(700.0),
                 "bolder" => heavy = Weight::Bolder,
                 "lighter" => heavy = Weight::Lighter,
-                "normal" | "small-caps" | "ultra-condensed" | "extra-condensed" | "condensed" | "semi-condensed"
-                | "semi-expanded" | "expanded" | "extra-expanded" | "ultra-expanded" => {}
-                "xx-small" | "x-small" | "small" | "medium" | "large" | "x-large" | "xx-large" | "xxx-large"
-                | "larger" | "smaller" | "math" => break,
+                "normal" | "small-caps" | "ultra-condensed" | "extra-condensed" | "condensed"
+                | "semi-condensed" | "semi-expanded" | "expanded" | "extra-expanded" | "ultra-expanded" => {}
+                "xx-small" | "x-small" | "small" | "medium" | "large" | "x-large" | "xx-large"
+                | "xxx-large" | "larger" | "smaller" | "math" => break,
                 _ => return Err(ParseError::unexpected_token()),
             },
             Token::Number { value: 0.0, .. } | Token::Percentage { .. } => break,

@@ -17,7 +17,9 @@ pub(super) fn image(input: &mut Parser<'_>, nth: Numbering) -> Result<Vec<Url>> 
     if let Ok(url) = input.try_parse(|i| url(i, nth)) {
         return Ok(vec![url]);
     }
-    let Token::Function(name) = input.next()?.clone() else { return Err(ParseError::unexpected_token()) };
+    let Token::Function(name) = input.next()?.clone() else {
+        return Err(ParseError::unexpected_token());
+    };
     if is_gradient(&name) {
         input.parse_nested_block(rest)?;
         return Ok(Vec::new());
@@ -43,7 +45,10 @@ fn url(input: &mut Parser<'_>, nth: Numbering) -> Result<Url> {
     input.skip_whitespace();
     let at = input.position().byte_index();
     match input.next()?.clone() {
-        Token::UnquotedUrl(raw) => Ok(Url { raw: Box::from(&*raw), nth: nth(at) }),
+        Token::UnquotedUrl(raw) => Ok(Url {
+            raw: Box::from(&*raw),
+            nth: nth(at),
+        }),
         Token::Function(name) if name.eq_ignore_ascii_case("url") => {
             let raw = input.parse_nested_block(|i| {
                 let raw = Box::from(&**i.expect_string()?);
@@ -74,7 +79,10 @@ fn image_set(input: &mut Parser<'_>, nth: Numbering) -> Result<Vec<Url>> {
         input.skip_whitespace();
         let at = input.position().byte_index();
         let urls = match input.try_parse(|i| i.expect_string_cloned()) {
-            Ok(raw) => vec![Url { raw: Box::from(&*raw), nth: nth(at) }],
+            Ok(raw) => vec![Url {
+                raw: Box::from(&*raw),
+                nth: nth(at),
+            }],
             Err(_) => image(input, nth)?,
         };
         let (mut density, mut known) = (1.0, true);
@@ -89,7 +97,8 @@ fn image_set(input: &mut Parser<'_>, nth: Numbering) -> Result<Vec<Url>> {
                     };
                 }
                 Token::Function(name) if name.eq_ignore_ascii_case("type") => {
-                    let media = input.parse_nested_block(|i| Ok::<_, ParseError<()>>(i.expect_string_cloned()?))?;
+                    let media =
+                        input.parse_nested_block(|i| Ok::<_, ParseError<()>>(i.expect_string_cloned()?))?;
                     known = is_image_type(&media);
                 }
                 Token::Function(_) => input.parse_nested_block(rest)?,
@@ -118,8 +127,22 @@ pub(super) fn is_image_type(media: &str) -> bool {
     let media = media.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     matches!(
         media.as_str(),
-        "image/png" | "image/apng" | "image/jpeg" | "image/jpg" | "image/pjpeg" | "image/gif" | "image/webp"
-            | "image/avif" | "image/jxl" | "image/svg+xml" | "image/bmp" | "image/x-ms-bmp" | "image/x-icon"
-            | "image/vnd.microsoft.icon" | "image/x-png" | "image/x-xbitmap" | "image/x-bmp"
+        "image/png"
+            | "image/apng"
+            | "image/jpeg"
+            | "image/jpg"
+            | "image/pjpeg"
+            | "image/gif"
+            | "image/webp"
+            | "image/avif"
+            | "image/jxl"
+            | "image/svg+xml"
+            | "image/bmp"
+            | "image/x-ms-bmp"
+            | "image/x-icon"
+            | "image/vnd.microsoft.icon"
+            | "image/x-png"
+            | "image/x-xbitmap"
+            | "image/x-bmp"
     )
 }

@@ -30,7 +30,8 @@ pub(super) fn layers(name: &str, input: &mut Parser<'_>, nth: Numbering) -> Resu
 
 /// CSS Backgrounds 3, section 2.10; tells whether there was a colour.
 fn layer(background: bool, input: &mut Parser<'_>, nth: Numbering, urls: &mut Vec<Url>) -> Result<bool> {
-    let (mut images, mut colours, mut repeats, mut positions, mut boxes, mut attachments) = (0, 0, 0, 0, 0, 0);
+    let (mut images, mut colours, mut repeats, mut boxes, mut attachments) = (0, 0, 0, 0, 0);
+    let mut position = Position::default();
     let mut any = false;
     loop {
         if let Ok(found) = input.try_parse(|i| image(i, nth)) {
@@ -49,7 +50,9 @@ fn layer(background: bool, input: &mut Parser<'_>, nth: Numbering, urls: &mut Ve
                 "none" => images += 1,
                 "repeat-x" | "repeat-y" => repeats += 2,
                 "repeat" | "no-repeat" | "space" | "round" => repeats += 1,
-                "left" | "right" | "top" | "bottom" | "center" => positions += 1,
+                "left" | "right" => position.horizontal += 1,
+                "top" | "bottom" => position.vertical += 1,
+                "center" => position.centers += 1,
                 "scroll" | "fixed" | "local" if background => attachments += 1,
                 "border-box" | "padding-box" | "content-box" => boxes += 1,
                 "text" | "border-area" if background => boxes += 1,
@@ -69,7 +72,7 @@ fn layer(background: bool, input: &mut Parser<'_>, nth: Numbering, urls: &mut Ve
                 input.parse_nested_block(rest)?;
                 colours += 1;
             }
-            Token::Delim('/') if positions > 0 => size(input)?,
+            Token::Delim('/') if position.count() > 0 => size(input)?,
             Token::Comma | Token::Delim('!') => {
                 input.reset(&state);
                 break;
@@ -77,13 +80,46 @@ fn layer(background: bool, input: &mut Parser<'_>, nth: Numbering, urls: &mut Ve
             _ => {
                 input.reset(&state);
                 length(input)?;
-                positions += 1;
+                position.lengths += 1;
             }
         }
         any = true;
     }
-    let fits = images <= 1 && colours <= 1 && repeats <= 2 && positions <= 4 && boxes <= 2 && attachments <= 1;
-    if any && fits { Ok(colours > 0) } else { Err(ParseError::unexpected_token()) }
+    let fits =
+        images <= 1 && colours <= 1 && repeats <= 2 && position.is_valid() && boxes <= 2 && attachments <= 1;
+    if any && fits {
+        Ok(colours > 0)
+    } else {
+        Err(ParseError::unexpected_token())
+    }
+}
+
+/// The parts of a `<position>`, wherever they stood.
+#[derive(Default)]
+struct Position {
+    horizontal: u32,
+    vertical: u32,
+    centers: u32,
+    lengths: u32,
+}
+
+impl Position {
+    fn count(&self) -> u32 {
+        self.horizontal + self.vertical + self.centers + self.lengths
+    }
+
+    /// CSS Backgrounds 3, section 2.6: lengths alone are two at most; beyond that each belongs to a side.
+    fn is_valid(&self) -> bool {
+        let words = self.horizontal + self.vertical + self.centers;
+        self.horizontal <= 1
+            && self.vertical <= 1
+            && match self.count() {
+                0..=2 => true,
+                3 => words == 2 && self.lengths == 1,
+                4 => words == 2 && self.lengths == 2 && self.centers == 0,
+                _ => false,
+            }
+    }
 }
 
 fn size(input: &mut Parser<'_>) -> Result<()> {
@@ -110,7 +146,16 @@ fn length(input: &mut Parser<'_>) -> Result<()> {
         Token::Function(name)
             if matches!(
                 name.to_ascii_lowercase().as_str(),
-                "calc" | "min" | "max" | "clamp" | "-webkit-calc" | "round" | "mod" | "rem" | "abs" | "anchor"
+                "calc"
+                    | "min"
+                    | "max"
+                    | "clamp"
+                    | "-webkit-calc"
+                    | "round"
+                    | "mod"
+                    | "rem"
+                    | "abs"
+                    | "anchor"
             ) =>
         {
             input.parse_nested_block(rest)
@@ -124,8 +169,24 @@ pub(super) fn is_unit(unit: &str) -> bool {
     super::length::pixels(1.0, &unit, super::Window { width: 1, height: 1 }).is_some()
         || matches!(
             unit.as_str(),
-            "cqw" | "cqh" | "cqi" | "cqb" | "cqmin" | "cqmax" | "deg" | "rad" | "grad" | "turn" | "s" | "ms" | "fr"
-                | "rcap" | "x" | "dppx" | "dpi" | "dpcm"
+            "cqw"
+                | "cqh"
+                | "cqi"
+                | "cqb"
+                | "cqmin"
+                | "cqmax"
+                | "deg"
+                | "rad"
+                | "grad"
+                | "turn"
+                | "s"
+                | "ms"
+                | "fr"
+                | "rcap"
+                | "x"
+                | "dppx"
+                | "dpi"
+                | "dpcm"
         )
 }
 
@@ -133,22 +194,73 @@ fn is_colour_word(word: &str) -> bool {
     parse_named_color(word).is_ok()
         || matches!(
             word,
-            "transparent" | "currentcolor" | "accentcolor" | "accentcolortext" | "activetext" | "buttonborder"
-                | "buttonface" | "buttontext" | "canvas" | "canvastext" | "field" | "fieldtext" | "graytext"
-                | "highlight" | "highlighttext" | "linktext" | "mark" | "marktext" | "selecteditem"
-                | "selecteditemtext" | "visitedtext" | "activeborder" | "activecaption" | "appworkspace"
-                | "background" | "buttonhighlight" | "buttonshadow" | "captiontext" | "inactiveborder"
-                | "inactivecaption" | "inactivecaptiontext" | "infobackground" | "infotext" | "menu" | "menutext"
-                | "scrollbar" | "threeddarkshadow" | "threedface" | "threedhighlight" | "threedlightshadow"
-                | "threedshadow" | "window" | "windowframe" | "windowtext" | "-webkit-link" | "-webkit-activelink"
-                | "-webkit-focus-ring-color" | "-webkit-text"
+            "transparent"
+                | "currentcolor"
+                | "accentcolor"
+                | "accentcolortext"
+                | "activetext"
+                | "buttonborder"
+                | "buttonface"
+                | "buttontext"
+                | "canvas"
+                | "canvastext"
+                | "field"
+                | "fieldtext"
+                | "graytext"
+                | "highlight"
+                | "highlighttext"
+                | "linktext"
+                | "mark"
+                | "marktext"
+                | "selecteditem"
+                | "selecteditemtext"
+                | "visitedtext"
+                | "activeborder"
+                | "activecaption"
+                | "appworkspace"
+                | "background"
+                | "buttonhighlight"
+                | "buttonshadow"
+                | "captiontext"
+                | "inactiveborder"
+                | "inactivecaption"
+                | "inactivecaptiontext"
+                | "infobackground"
+                | "infotext"
+                | "menu"
+                | "menutext"
+                | "scrollbar"
+                | "threeddarkshadow"
+                | "threedface"
+                | "threedhighlight"
+                | "threedlightshadow"
+                | "threedshadow"
+                | "window"
+                | "windowframe"
+                | "windowtext"
+                | "-webkit-link"
+                | "-webkit-activelink"
+                | "-webkit-focus-ring-color"
+                | "-webkit-text"
         )
 }
 
 fn is_colour_function(name: &str) -> bool {
     matches!(
         name.to_ascii_lowercase().as_str(),
-        "rgb" | "rgba" | "hsl" | "hsla" | "hwb" | "lab" | "lch" | "oklab" | "oklch" | "color" | "color-mix"
-            | "light-dark" | "contrast-color" | "device-cmyk"
+        "rgb"
+            | "rgba"
+            | "hsl"
+            | "hsla"
+            | "hwb"
+            | "lab"
+            | "lch"
+            | "oklab"
+            | "oklch"
+            | "color"
+            | "color-mix"
+            | "light-dark"
+            | "contrast-color"
+            | "device-cmyk"
     )
 }

@@ -11,24 +11,27 @@ type Result<T> = std::result::Result<T, ParseError<()>>;
 /// `None` for a unit that is no length.
 pub(super) fn pixels(value: f64, unit: &str, window: Window) -> Option<f64> {
     let (width, height) = (f64::from(window.width), f64::from(window.height));
-    Some(value * match unit.to_ascii_lowercase().as_str() {
-        "px" => 1.0,
-        "em" | "rem" | "ic" | "ric" => 16.0,
-        "ex" | "ch" | "rex" | "rch" => 8.0,
-        "cap" | "rcap" => 11.0,
-        "lh" | "rlh" => 18.0,
-        "in" => 96.0,
-        "cm" => 96.0 / 2.54,
-        "mm" => 96.0 / 25.4,
-        "q" => 96.0 / 101.6,
-        "pt" => 96.0 / 72.0,
-        "pc" => 16.0,
-        "vw" | "svw" | "lvw" | "dvw" | "vi" | "svi" | "lvi" | "dvi" => width / 100.0,
-        "vh" | "svh" | "lvh" | "dvh" | "vb" | "svb" | "lvb" | "dvb" => height / 100.0,
-        "vmin" | "svmin" | "lvmin" | "dvmin" => width.min(height) / 100.0,
-        "vmax" | "svmax" | "lvmax" | "dvmax" => width.max(height) / 100.0,
-        _ => return None,
-    })
+    Some(
+        value
+            * match unit.to_ascii_lowercase().as_str() {
+                "px" => 1.0,
+                "em" | "rem" | "ic" | "ric" => 16.0,
+                "ex" | "ch" | "rex" | "rch" => 8.0,
+                "cap" | "rcap" => 11.0,
+                "lh" | "rlh" => 18.0,
+                "in" => 96.0,
+                "cm" => 96.0 / 2.54,
+                "mm" => 96.0 / 25.4,
+                "q" => 96.0 / 101.6,
+                "pt" => 96.0 / 72.0,
+                "pc" => 16.0,
+                "vw" | "svw" | "lvw" | "dvw" | "vi" | "svi" | "lvi" | "dvi" => width / 100.0,
+                "vh" | "svh" | "lvh" | "dvh" | "vb" | "svb" | "lvb" | "dvb" => height / 100.0,
+                "vmin" | "svmin" | "lvmin" | "dvmin" => width.min(height) / 100.0,
+                "vmax" | "svmax" | "lvmax" | "dvmax" => width.max(height) / 100.0,
+                _ => return None,
+            },
+    )
 }
 
 /// A math function with these arguments (CSS Values 4, section 10); `unit` turns a dimension into a number.
@@ -83,9 +86,9 @@ fn product(input: &mut Parser<'_>, unit: &dyn Fn(f64, &str) -> Option<f64>) -> R
 fn factor(input: &mut Parser<'_>, unit: &dyn Fn(f64, &str) -> Option<f64>) -> Result<f64> {
     match input.next()?.clone() {
         Token::Number { value, .. } => Ok(f64::from(value)),
-        Token::Dimension { value, unit: name, .. } => {
-            unit(f64::from(value), &name).ok_or_else(ParseError::unexpected_token)
-        }
+        Token::Dimension {
+            value, unit: name, ..
+        } => unit(f64::from(value), &name).ok_or_else(ParseError::unexpected_token),
         Token::ParenthesisBlock => input.parse_nested_block(|i| sum(i, unit)),
         Token::Function(name) => {
             let name = name.to_ascii_lowercase();

@@ -8,7 +8,11 @@ pub(super) fn locate(css: &str) -> Vec<usize> {
     let mut found = Vec::new();
     // Most sheets without any of these hold no backslash either, which could spell them differently.
     let bytes = css.as_bytes();
-    let hit = |needle: &[u8]| bytes.windows(needle.len()).any(|w| w.eq_ignore_ascii_case(needle));
+    let hit = |needle: &[u8]| {
+        bytes
+            .windows(needle.len())
+            .any(|w| w.eq_ignore_ascii_case(needle))
+    };
     if !bytes.contains(&b'\\') && !hit(b"url(") && !hit(b"src(") && !hit(b"image-set(") && !hit(b"@import") {
         return found;
     }
@@ -42,7 +46,8 @@ fn walk(input: &mut Parser<'_>, set: bool, found: &mut Vec<usize>) {
             }
             Token::Function(name) => {
                 let url = name.eq_ignore_ascii_case("url");
-                inner_set = name.eq_ignore_ascii_case("image-set") || name.eq_ignore_ascii_case("-webkit-image-set");
+                inner_set =
+                    name.eq_ignore_ascii_case("image-set") || name.eq_ignore_ascii_case("-webkit-image-set");
                 if url || name.eq_ignore_ascii_case("src") {
                     let _ = input.parse_nested_block(|i| {
                         i.expect_string()?;

@@ -11,17 +11,34 @@ use crate::html::Kind;
 
 /// Scripting types of the MIME Sniffing standard.
 const SCRIPT_TYPES: [&str; 16] = [
-    "application/ecmascript", "application/javascript", "application/x-ecmascript", "application/x-javascript",
-    "text/ecmascript", "text/javascript", "text/javascript1.0", "text/javascript1.1", "text/javascript1.2",
-    "text/javascript1.3", "text/javascript1.4", "text/javascript1.5", "text/jscript", "text/livescript",
-    "text/x-ecmascript", "text/x-javascript",
+    "application/ecmascript",
+    "application/javascript",
+    "application/x-ecmascript",
+    "application/x-javascript",
+    "text/ecmascript",
+    "text/javascript",
+    "text/javascript1.0",
+    "text/javascript1.1",
+    "text/javascript1.2",
+    "text/javascript1.3",
+    "text/javascript1.4",
+    "text/javascript1.5",
+    "text/jscript",
+    "text/livescript",
+    "text/x-ecmascript",
+    "text/x-javascript",
 ];
 
 /// Whether the browser gets anything from the network for this.
 pub(super) fn is_fetched(raw: &str) -> bool {
     let raw = raw.trim_matches(|c: char| c <= ' ');
     let scheme = raw.split(':').next().unwrap_or("").to_ascii_lowercase();
-    !raw.is_empty() && (scheme.len() == raw.len() || !matches!(scheme.as_str(), "data" | "blob" | "about" | "javascript" | "mailto"))
+    !raw.is_empty()
+        && (scheme.len() == raw.len()
+            || !matches!(
+                scheme.as_str(),
+                "data" | "blob" | "about" | "javascript" | "mailto"
+            ))
 }
 
 pub(super) struct Markup<'a> {
@@ -33,8 +50,17 @@ pub(super) struct Markup<'a> {
 impl Markup<'_> {
     fn push(&mut self, kind: Kind, e: &ElementData, attribute: &str, raw: &str, lazy: bool) {
         if is_fetched(raw) {
-            let from = From::Markup { element: e.name.local.to_string(), attribute: attribute.to_owned() };
-            self.requests.push(Request { kind, raw: raw.to_owned(), from, base: None, lazy });
+            let from = From::Markup {
+                element: e.name.local.to_string(),
+                attribute: attribute.to_owned(),
+            };
+            self.requests.push(Request {
+                kind,
+                raw: raw.to_owned(),
+                from,
+                base: None,
+                lazy,
+            });
         }
     }
 
@@ -58,7 +84,10 @@ impl Markup<'_> {
             "link" => self.link(e),
             "script" => self.script(e),
             "img" => self.img(id, e, rendered),
-            "input" if e.get("type").is_some_and(|t| t.trim_matches(is_space).eq_ignore_ascii_case("image")) => {
+            "input"
+                if e.get("type")
+                    .is_some_and(|t| t.trim_matches(is_space).eq_ignore_ascii_case("image")) =>
+            {
                 self.push_attribute(Kind::Image, e, "src");
             }
             "video" | "audio" => self.media(id, e),
@@ -84,14 +113,17 @@ impl Markup<'_> {
     }
 
     fn parent_is(&self, id: u32, names: &[&str]) -> bool {
-        let parent = self.document.parent_element(id).and_then(|p| self.document.element(p));
+        let parent = self
+            .document
+            .parent_element(id)
+            .and_then(|p| self.document.element(p));
         parent.is_some_and(|p| p.is_html() && names.contains(&&*p.name.local))
     }
 
     /// Fetched whatever `media` says: style sheets (alternate ones too, with or without a title). Not fetched:
     /// disabled ones, and other types; `manifest` is fetched by a browser with a window only.
     fn link(&mut self, e: &ElementData) {
-        let Some(href) = e.get("href") else { return };
+        let href = e.get("href").unwrap_or("");
         let rel = e.get("rel").unwrap_or("").to_ascii_lowercase();
         let is = |word: &str| rel.split(is_space).any(|r| r == word);
         let kind = e.get("type").unwrap_or("").trim_matches(is_space);
@@ -110,11 +142,20 @@ impl Markup<'_> {
                     "font" => is_font_type(kind),
                     _ => true,
                 };
-            if known && matches!(r#as.as_str(), "style" | "script" | "image" | "font" | "fetch" | "track") {
+            if known
+                && matches!(
+                    r#as.as_str(),
+                    "style" | "script" | "image" | "font" | "fetch" | "track"
+                )
+            {
                 match e.get("imagesrcset").filter(|_| r#as == "image") {
                     Some(srcset) => {
-                        let sizes = Sizes { sizes: e.get("imagesizes"), auto: None, window: self.window };
-                        if let Some(url) = select(srcset, Some(href), sizes) {
+                        let sizes = Sizes {
+                            sizes: e.get("imagesizes"),
+                            auto: None,
+                            window: self.window,
+                        };
+                        if let Some(url) = select(srcset, e.get("href"), sizes) {
                             self.push(Kind::Preload, e, "imagesrcset", url, false);
                         }
                     }
@@ -147,7 +188,9 @@ impl Markup<'_> {
             }
             (None, Some(language)) => javascript(&format!("text/{language}")),
         };
-        let module = e.get("type").is_some_and(|t| t.trim_matches(is_space).eq_ignore_ascii_case("module"));
+        let module = e
+            .get("type")
+            .is_some_and(|t| t.trim_matches(is_space).eq_ignore_ascii_case("module"));
         if runs && (module || !e.has("nomodule")) {
             self.push_attribute(Kind::Script, e, "src");
         }
@@ -158,7 +201,10 @@ impl Markup<'_> {
         if lazy && !rendered(id) {
             return;
         }
-        let width = |e: &ElementData| e.get("width").and_then(|w| w.trim().trim_end_matches("px").parse().ok());
+        let width = |e: &ElementData| {
+            e.get("width")
+                .and_then(|w| w.trim().trim_end_matches("px").parse().ok())
+        };
         let sizes = |source: &ElementData| -> Option<f64> {
             let _ = source;
             lazy.then(|| width(e)).flatten()
@@ -172,9 +218,15 @@ impl Markup<'_> {
                     && &*source.name.local == "source"
                     && let Some(srcset) = source.get("srcset")
                     && MediaList::parse(source.get("media").unwrap_or("")).matches(self.window)
-                    && source.get("type").is_none_or(|t| t.is_empty() || is_image_type(t))
+                    && source
+                        .get("type")
+                        .is_none_or(|t| t.is_empty() || is_image_type(t))
                 {
-                    let sizes = Sizes { sizes: source.get("sizes"), auto: sizes(source), window: self.window };
+                    let sizes = Sizes {
+                        sizes: source.get("sizes"),
+                        auto: sizes(source),
+                        window: self.window,
+                    };
                     if let Some(url) = select(srcset, None, sizes) {
                         return self.push(Kind::Image, source, "srcset", url, lazy);
                     }
@@ -184,13 +236,23 @@ impl Markup<'_> {
         }
         let src = e.get("src");
         let chosen = match e.get("srcset") {
-            Some(srcset) => {
-                select(srcset, src, Sizes { sizes: e.get("sizes"), auto: sizes(e), window: self.window })
-            }
+            Some(srcset) => select(
+                srcset,
+                src,
+                Sizes {
+                    sizes: e.get("sizes"),
+                    auto: sizes(e),
+                    window: self.window,
+                },
+            ),
             None => src,
         };
         if let Some(url) = chosen {
-            let attribute = if chosen == src && !e.get("srcset").is_some_and(|s| s.contains(url)) { "src" } else { "srcset" };
+            let attribute = if chosen == src && !e.get("srcset").is_some_and(|s| s.contains(url)) {
+                "src"
+            } else {
+                "srcset"
+            };
             self.push(Kind::Image, e, attribute, url, lazy);
         }
     }
@@ -232,7 +294,9 @@ impl Markup<'_> {
         while let Some(above) = parent {
             if let Some(outer) = self.document.element(above)
                 && &*outer.name.local == "object"
-                && outer.get("data").is_some_and(|data| embedded_kind(outer, data).is_some())
+                && outer
+                    .get("data")
+                    .is_some_and(|data| embedded_kind(outer, data).is_some())
             {
                 return;
             }
@@ -247,14 +311,19 @@ impl Markup<'_> {
             return;
         }
         let inner = super::document::parse_text(text, true);
-        let mut markup = Markup { document: &inner, window: self.window, requests: Vec::new() };
+        let mut markup = Markup {
+            document: &inner,
+            window: self.window,
+            requests: Vec::new(),
+        };
         for id in &inner.elements {
             if inner.element(*id).is_some_and(|e| !e.has("srcdoc")) {
                 markup.element(*id, &mut |_| true);
             }
         }
         let icon = |r: &Request| matches!(r.kind, Kind::Icon | Kind::Manifest);
-        self.requests.extend(markup.requests.into_iter().filter(|r| !icon(r)));
+        self.requests
+            .extend(markup.requests.into_iter().filter(|r| !icon(r)));
     }
 
     /// `href` before `xlink:href` (SVG 2, section 2.3). Pictures in `defs`, `symbol` or without display count too.
@@ -265,8 +334,15 @@ impl Markup<'_> {
             "script" => Kind::Script,
             _ => return,
         };
-        let href = e.attributes.iter().find(|a| a.name.ns == ns!() && &*a.name.local == "href");
-        let xlink = || e.attributes.iter().find(|a| a.name.ns == ns!(xlink) && &*a.name.local == "href");
+        let href = e
+            .attributes
+            .iter()
+            .find(|a| a.name.ns == ns!() && &*a.name.local == "href");
+        let xlink = || {
+            e.attributes
+                .iter()
+                .find(|a| a.name.ns == ns!(xlink) && &*a.name.local == "href")
+        };
         let Some(a) = href.or_else(xlink) else { return };
         let name = if a.name.ns == ns!() { "href" } else { "xlink:href" };
         if !a.value.trim_matches(is_space).starts_with('#') {
@@ -295,32 +371,69 @@ fn is_font_type(kind: &str) -> bool {
 }
 
 fn is_media_type(kind: &str) -> bool {
-    let essence = kind.split(';').next().unwrap_or("").trim_matches(is_space).to_ascii_lowercase();
+    let essence = kind
+        .split(';')
+        .next()
+        .unwrap_or("")
+        .trim_matches(is_space)
+        .to_ascii_lowercase();
     matches!(
         essence.as_str(),
-        "" | "video/mp4" | "video/webm" | "video/ogg" | "video/x-m4v" | "video/x-matroska" | "video/mp2t" | "audio/mp4"
-            | "audio/mpeg" | "audio/mp3" | "audio/ogg" | "audio/wav" | "audio/x-wav" | "audio/webm" | "audio/aac"
-            | "audio/flac" | "audio/x-m4a" | "application/ogg" | "audio/x-mp3" | "audio/wave" | "audio/x-flac"
-            | "application/vnd.apple.mpegurl" | "application/x-mpegurl" | "audio/mpegurl"
+        "" | "video/mp4"
+            | "video/webm"
+            | "video/ogg"
+            | "video/x-m4v"
+            | "video/x-matroska"
+            | "video/mp2t"
+            | "audio/mp4"
+            | "audio/mpeg"
+            | "audio/mp3"
+            | "audio/ogg"
+            | "audio/wav"
+            | "audio/x-wav"
+            | "audio/webm"
+            | "audio/aac"
+            | "audio/flac"
+            | "audio/x-m4a"
+            | "application/ogg"
+            | "audio/x-mp3"
+            | "audio/wave"
+            | "audio/x-flac"
+            | "application/vnd.apple.mpegurl"
+            | "application/x-mpegurl"
+            | "audio/mpegurl"
     )
 }
 
 /// By `type`, else by the URL's extension: no plugin exists for what Chromium itself does not show.
 fn embedded_kind(e: &ElementData, raw: &str) -> Option<Kind> {
-    let kind = e.get("type").unwrap_or("").split(';').next().unwrap_or("").trim_matches(is_space).to_ascii_lowercase();
+    let kind = e
+        .get("type")
+        .unwrap_or("")
+        .split(';')
+        .next()
+        .unwrap_or("")
+        .trim_matches(is_space)
+        .to_ascii_lowercase();
     let kind = if kind.is_empty() {
         let path = raw.split(['?', '#']).next().unwrap_or("");
         let name = path.rsplit('/').next().unwrap_or("");
-        match name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()) {
+        match name
+            .rsplit_once('.')
+            .map(|(_, extension)| extension.to_ascii_lowercase())
+        {
             None => return Some(Kind::Document),
-            Some(extension) => match extension.as_str() {
-                "png" | "jpg" | "jpeg" | "gif" | "webp" | "avif" | "bmp" | "ico" | "jxl" => return Some(Kind::Image),
-                "html" | "htm" | "xhtml" | "xht" | "svg" | "pdf" | "txt" | "xml" | "shtml" | "css" | "js" | "json"
-                | "mp4" | "webm" | "ogg" | "mp3" | "wav" | "php" | "cgi" | "asp" | "aspx" | "jsp" => {
-                    return Some(Kind::Document);
-                }
-                _ => return None,
-            },
+            Some(extension) => {
+                return match extension.as_str() {
+                    "png" | "jpg" | "jpeg" | "gif" | "webp" | "avif" | "bmp" | "ico" | "jxl" => {
+                        Some(Kind::Image)
+                    }
+                    // Known types that nothing shows.
+                    "swf" | "swl" | "zip" | "bin" | "exe" | "com" | "gz" | "tgz" | "jar" | "rar" | "7z"
+                    | "doc" | "xls" | "ppt" | "woff" | "woff2" => None,
+                    _ => Some(Kind::Document),
+                };
+            }
         }
     } else {
         kind
@@ -330,8 +443,17 @@ fn embedded_kind(e: &ElementData, raw: &str) -> Option<Kind> {
     }
     let shown = matches!(
         kind.as_str(),
-        "image/svg+xml" | "text/html" | "text/plain" | "text/xml" | "application/xml" | "application/xhtml+xml"
-            | "application/pdf" | "text/pdf" | "text/css" | "text/javascript" | "application/javascript"
+        "image/svg+xml"
+            | "text/html"
+            | "text/plain"
+            | "text/xml"
+            | "application/xml"
+            | "application/xhtml+xml"
+            | "application/pdf"
+            | "text/pdf"
+            | "text/css"
+            | "text/javascript"
+            | "application/javascript"
             | "application/json"
     ) || is_media_type(&kind);
     shown.then_some(Kind::Document)

@@ -67,7 +67,11 @@ impl MediaList {
         }
         loop {
             let query = input.parse_until_before(Delimiter::Comma, query);
-            queries.push(query.unwrap_or(Query { negated: false, screen: false, condition: None }));
+            queries.push(query.unwrap_or(Query {
+                negated: false,
+                screen: false,
+                condition: None,
+            }));
             if input.expect_comma().is_err() {
                 break;
             }
@@ -94,7 +98,11 @@ fn query(input: &mut Parser<'_>) -> Result<Query> {
         i.expect_exhausted()?;
         Ok::<_, ParseError<()>>(c)
     }) {
-        return Ok(Query { negated: false, screen: true, condition: Some(condition) });
+        return Ok(Query {
+            negated: false,
+            screen: true,
+            condition: Some(condition),
+        });
     }
     let mut word = input.expect_ident()?.to_ascii_lowercase();
     let mut negated = false;
@@ -112,7 +120,11 @@ fn query(input: &mut Parser<'_>) -> Result<Query> {
         Some(condition(input, false)?)
     };
     input.expect_exhausted()?;
-    Ok(Query { negated, screen: word == "screen" || word == "all", condition })
+    Ok(Query {
+        negated,
+        screen: word == "screen" || word == "all",
+        condition,
+    })
 }
 
 /// `or` is not allowed behind a media type.
@@ -131,7 +143,11 @@ pub(super) fn condition(input: &mut Parser<'_>, or: bool) -> Result<Condition> {
         joint = Some(word);
         all.push(in_parentheses(input)?);
     }
-    Ok(if joint.as_deref() == Some("or") { Condition::Any(all) } else { Condition::All(all) })
+    Ok(if joint.as_deref() == Some("or") {
+        Condition::Any(all)
+    } else {
+        Condition::All(all)
+    })
 }
 
 fn in_parentheses(input: &mut Parser<'_>) -> Result<Condition> {
@@ -177,7 +193,10 @@ fn feature(input: &mut Parser<'_>) -> Result<Feature> {
     if let Ok(name) = input.try_parse(|i| i.expect_ident_cloned()) {
         let name = name.to_ascii_lowercase();
         if input.is_exhausted() {
-            return Ok(Feature { name: name.into(), tests: Vec::new() });
+            return Ok(Feature {
+                name: name.into(),
+                tests: Vec::new(),
+            });
         }
         if input.try_parse(|i| i.expect_colon()).is_ok() {
             let value = value(input)?;
@@ -191,11 +210,17 @@ fn feature(input: &mut Parser<'_>) -> Result<Feature> {
                     _ => (name, Operator::Equal),
                 },
             };
-            return Ok(Feature { name: name.into(), tests: vec![(operator, value)] });
+            return Ok(Feature {
+                name: name.into(),
+                tests: vec![(operator, value)],
+            });
         }
         let operator = operator(input)?;
         let value = value(input)?;
-        return Ok(Feature { name: name.into(), tests: vec![(operator, value)] });
+        return Ok(Feature {
+            name: name.into(),
+            tests: vec![(operator, value)],
+        });
     }
     let left = value(input)?;
     let first = operator(input)?;
@@ -212,7 +237,10 @@ fn feature(input: &mut Parser<'_>) -> Result<Feature> {
         let second = operator(input)?;
         tests.push((second, value(input)?));
     }
-    Ok(Feature { name: name.into(), tests })
+    Ok(Feature {
+        name: name.into(),
+        tests,
+    })
 }
 
 fn operator(input: &mut Parser<'_>) -> Result<Operator> {
@@ -265,7 +293,9 @@ fn value(input: &mut Parser<'_>) -> Result<FeatureValue> {
                 skip(i)?;
                 Ok::<_, ParseError<()>>(i.slice_from(start))
             })?;
-            let Token::Function(name) = &token else { return Err(ParseError::unexpected_token()) };
+            let Token::Function(name) = &token else {
+                return Err(ParseError::unexpected_token());
+            };
             match super::length::calculate(name, text, &|v, unit| pixels(v, unit)) {
                 Some(v) => FeatureValue::Number(v),
                 None => FeatureValue::Bad,
@@ -284,16 +314,21 @@ impl Condition {
     pub(super) fn holds(&self, window: Window) -> Option<bool> {
         match self {
             Condition::Not(inner) => inner.holds(window).map(|v| !v),
-            Condition::All(all) => all.iter().fold(Some(true), |so_far, c| match (so_far, c.holds(window)) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
-            }),
-            Condition::Any(any) => any.iter().fold(Some(false), |so_far, c| match (so_far, c.holds(window)) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (Some(false), Some(false)) => Some(false),
-                _ => None,
-            }),
+            Condition::All(all) => all
+                .iter()
+                .fold(Some(true), |so_far, c| match (so_far, c.holds(window)) {
+                    (Some(false), _) | (_, Some(false)) => Some(false),
+                    (Some(true), Some(true)) => Some(true),
+                    _ => None,
+                }),
+            Condition::Any(any) => {
+                any.iter()
+                    .fold(Some(false), |so_far, c| match (so_far, c.holds(window)) {
+                        (Some(true), _) | (_, Some(true)) => Some(true),
+                        (Some(false), Some(false)) => Some(false),
+                        _ => None,
+                    })
+            }
             Condition::Feature(feature) => feature.holds(window),
             Condition::Unknown => None,
         }
@@ -304,8 +339,8 @@ impl Feature {
     fn holds(&self, window: Window) -> Option<bool> {
         let (width, height) = (f64::from(window.width), f64::from(window.height));
         let number = match &*self.name {
-            "width" | "device-width" => width,
-            "height" | "device-height" => height,
+            "width" | "device-width" | "inline-size" => width,
+            "height" | "device-height" | "block-size" => height,
             "aspect-ratio" | "device-aspect-ratio" => width / height,
             "resolution" | "-webkit-device-pixel-ratio" => 1.0,
             "color" => 8.0,
@@ -318,7 +353,9 @@ impl Feature {
         }
         let mut holds = true;
         for (operator, value) in &self.tests {
-            let FeatureValue::Number(value) = value else { return None };
+            let FeatureValue::Number(value) = value else {
+                return None;
+            };
             holds &= match operator {
                 Operator::Less => number < *value,
                 Operator::LessEqual => number <= *value,
@@ -340,17 +377,17 @@ impl Feature {
             "prefers-color-scheme" => ("light", &["dark"]),
             "prefers-reduced-motion" => ("no-preference", &["reduce"]),
             "prefers-reduced-transparency" => ("no-preference", &["reduce"]),
-            "prefers-reduced-data" => ("no-preference", &["reduce"]),
             "prefers-contrast" => ("no-preference", &["more", "less", "custom"]),
             "forced-colors" => ("none", &["active"]),
-            "inverted-colors" => ("none", &["inverted"]),
             "update" => ("fast", &["slow", "none"]),
             "overflow-block" => ("scroll", &["none", "paged"]),
             "overflow-inline" => ("scroll", &["none"]),
-            "scan" => ("progressive", &["interlace"]),
             "dynamic-range" | "video-dynamic-range" => ("standard", &["high"]),
             "color-gamut" => ("srgb", &["p3", "rec2020"]),
-            "display-mode" => ("browser", &["standalone", "fullscreen", "minimal-ui", "picture-in-picture"]),
+            "display-mode" => (
+                "browser",
+                &["standalone", "fullscreen", "minimal-ui", "picture-in-picture"],
+            ),
             "scripting" => ("enabled", &["none", "initial-only"]),
             _ => return None,
         };
@@ -371,7 +408,10 @@ mod tests {
     #[test]
     fn queries() {
         let check = |query: &str, expected: bool| {
-            let window = Window { width: 1280, height: 900 };
+            let window = Window {
+                width: 1280,
+                height: 900,
+            };
             assert_eq!(MediaList::parse(query).matches(window), expected, "{query}");
         };
         check("", true);
@@ -393,7 +433,10 @@ mod tests {
         check("not all and (monochrome)", true);
         check("not (monochrome)", true);
         check("(min-resolution: 2dppx)", false);
-        check("(-webkit-min-device-pixel-ratio: 1.5), (min-resolution: 144dpi)", false);
+        check(
+            "(-webkit-min-device-pixel-ratio: 1.5), (min-resolution: 144dpi)",
+            false,
+        );
         check("(max-resolution: 96dpi)", true);
         check("(prefers-color-scheme: dark)", false);
         check("(prefers-reduced-motion)", false);

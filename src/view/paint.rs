@@ -27,13 +27,18 @@ const PRESENTATION: [(&str, Property); 10] = [
 ];
 
 pub(super) fn images(styles: &mut Styles<'_>, requests: &mut Vec<Request>) {
-    let animated = styles.instances.iter().any(|i| i.sheet.keyframes.iter().any(|k| !k.declarations.is_empty()));
+    let animated = styles
+        .instances
+        .iter()
+        .any(|i| i.sheet.keyframes.iter().any(|k| !k.declarations.is_empty()));
     for (id, pseudo) in candidates(styles, animated) {
         if !styles.rendered(id) {
             continue;
         }
         let wanted = |p: &Property| {
-            FETCHING.contains(p) || matches!(p, Property::All | Property::Display) || animated && *p == Property::AnimationName
+            FETCHING.contains(p)
+                || matches!(p, Property::All | Property::Display)
+                || animated && *p == Property::AnimationName
         };
         let found = styles.declared(id, pseudo, &wanted);
         if let Some(pseudo) = pseudo
@@ -67,7 +72,11 @@ fn candidates(styles: &mut Styles<'_>, animated: bool) -> BTreeSet<(u32, Option<
             let r = &sheet.rules[*rule as usize];
             let block = &sheet.blocks[r.block as usize];
             if !styles.conditions[instance][block.condition as usize]
-                || !animated && block.declarations.iter().all(|d| !d.fetches() || d.property == Property::AnimationName)
+                || !animated
+                    && block
+                        .declarations
+                        .iter()
+                        .all(|d| !d.fetches() || d.property == Property::AnimationName)
             {
                 continue;
             }
@@ -99,7 +108,11 @@ fn candidates(styles: &mut Styles<'_>, animated: bool) -> BTreeSet<(u32, Option<
 /// Cheap test of a `style` attribute before it is parsed.
 fn may_fetch(style: &str) -> bool {
     let bytes = style.as_bytes();
-    let has = |needle: &[u8]| bytes.windows(needle.len()).any(|w| w.eq_ignore_ascii_case(needle));
+    let has = |needle: &[u8]| {
+        bytes
+            .windows(needle.len())
+            .any(|w| w.eq_ignore_ascii_case(needle))
+    };
     bytes.contains(&b'\\') || has(b"url(") || has(b"image-set") || has(b"var(") || has(b"animation")
 }
 
@@ -107,18 +120,25 @@ fn has_hint(e: &ElementData) -> bool {
     if e.is_html() {
         return is_backed(e) && e.has("background");
     }
-    PRESENTATION.iter().any(|(name, _)| e.get(name).is_some_and(may_fetch))
+    PRESENTATION
+        .iter()
+        .any(|(name, _)| e.get(name).is_some_and(may_fetch))
 }
 
 fn is_backed(e: &ElementData) -> bool {
-    matches!(&*e.name.local, "body" | "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th")
+    matches!(
+        &*e.name.local,
+        "body" | "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th"
+    )
 }
 
 /// As tried in Chromium 156: `::before` and `::after` are styled as soon as any rule gives them a `content`, be it
 /// `none`, and on every element, replaced ones too; others need an element that has them.
 fn has_box(styles: &mut Styles<'_>, id: u32, pseudo: PseudoElement, found: &[Found]) -> bool {
     let declares = |property: Property| {
-        found.iter().any(|f| styles.declaration(f.from).is_some_and(|d| d.property == property))
+        found
+            .iter()
+            .any(|f| styles.declaration(f.from).is_some_and(|d| d.property == property))
     };
     if matches!(pseudo, PseudoElement::Before | PseudoElement::After) && !declares(Property::Content) {
         return false;
@@ -128,9 +148,12 @@ fn has_box(styles: &mut Styles<'_>, id: u32, pseudo: PseudoElement, found: &[Fou
     {
         return false;
     }
-    let Some(e) = styles.document.element(id) else { return false };
+    let Some(e) = styles.document.element(id) else {
+        return false;
+    };
     let tag = if e.is_html() { &*e.name.local } else { "" };
-    let input = |kind: &str| tag == "input" && e.get("type").is_some_and(|t| t.trim().eq_ignore_ascii_case(kind));
+    let input =
+        |kind: &str| tag == "input" && e.get("type").is_some_and(|t| t.trim().eq_ignore_ascii_case(kind));
     match pseudo {
         PseudoElement::Before | PseudoElement::After => true,
         PseudoElement::Marker => matches!(tag, "li" | "summary"),
@@ -164,7 +187,13 @@ fn kind(property: &Property) -> Kind {
 /// A fragment alone means the document itself.
 fn push(kind: Kind, raw: &str, from: From, base: Option<From>, requests: &mut Vec<Request>) {
     if is_fetched(raw) && !raw.trim_matches(is_space).starts_with('#') {
-        requests.push(Request { kind, raw: raw.to_owned(), from, base, lazy: false });
+        requests.push(Request {
+            kind,
+            raw: raw.to_owned(),
+            from,
+            base,
+            lazy: false,
+        });
     }
 }
 
@@ -174,7 +203,12 @@ impl Styles<'_> {
         match at {
             At::Sheet { instance, .. } => self.instances[instance as usize].place.url(nth),
             At::Inline { element, .. } => From::StyleAttribute {
-                text: self.document.element(element).and_then(|e| e.get("style")).unwrap_or("").to_owned(),
+                text: self
+                    .document
+                    .element(element)
+                    .and_then(|e| e.get("style"))
+                    .unwrap_or("")
+                    .to_owned(),
                 nth,
             },
         }
@@ -189,14 +223,22 @@ fn emit(
     at: At,
     requests: &mut Vec<Request>,
 ) {
-    let Some(declaration) = styles.declaration(at) else { return };
+    let Some(declaration) = styles.declaration(at) else {
+        return;
+    };
     match &declaration.value {
         Value::Var { name, text } => {
             let (name, text) = (name.clone(), text.clone());
-            let Some(resolved) = resolve(styles, id, pseudo, &name, &text) else { return };
-            let Some((_, value)) = resolved.values.iter().find(|(p, _)| p == property) else { return };
-            for url in shown(value, pseudo) {
-                let Some((origin, nth)) = resolved.origins.get(url.nth as usize) else { continue };
+            let Some(resolved) = resolve(styles, id, pseudo, &name, &text) else {
+                return;
+            };
+            let Some((_, value)) = resolved.values.iter().find(|(p, _)| p == property) else {
+                return;
+            };
+            for url in shown(value) {
+                let Some((origin, nth)) = resolved.origins.get(url.nth as usize) else {
+                    continue;
+                };
                 let user = styles.place(at, *nth);
                 let (from, base) = match origin {
                     Origin::Here => (user, None),
@@ -211,26 +253,36 @@ fn emit(
         // The parent's value has been requested for the parent.
         Value::Wide(Wide::Inherit) => {}
         value => {
-            for url in shown(value, pseudo) {
-                push(kind(property), &url.raw, styles.place(at, url.nth), None, requests);
+            for url in shown(value) {
+                push(
+                    kind(property),
+                    &url.raw,
+                    styles.place(at, url.nth),
+                    None,
+                    requests,
+                );
             }
         }
     }
 }
 
-/// The URLs of a value; of an element's own `content` only one image by itself replaces anything.
-fn shown(value: &Value, pseudo: Option<PseudoElement>) -> &[super::image::Url] {
+/// The URLs of a value. An element's own `content` is fetched even where it is too much to replace the element.
+fn shown(value: &Value) -> &[super::image::Url] {
     match value {
-        Value::Urls(urls) => urls,
-        Value::Content { urls, text, .. } if pseudo.is_some() || urls.len() == 1 && text.is_empty() => urls,
+        Value::Urls(urls) | Value::Content { urls, .. } => urls,
         _ => &[],
     }
 }
 
 /// Attributes count as the weakest author declarations.
 fn hint(styles: &Styles<'_>, id: u32, property: &Property, requests: &mut Vec<Request>) {
-    let Some(e) = styles.document.element(id) else { return };
-    let from = |attribute: &str| From::Markup { element: e.name.local.to_string(), attribute: attribute.to_owned() };
+    let Some(e) = styles.document.element(id) else {
+        return;
+    };
+    let from = |attribute: &str| From::Markup {
+        element: e.name.local.to_string(),
+        attribute: attribute.to_owned(),
+    };
     if e.is_html() {
         if *property == Property::BackgroundImage
             && is_backed(e)
@@ -243,10 +295,11 @@ fn hint(styles: &Styles<'_>, id: u32, property: &Property, requests: &mut Vec<Re
     for (name, p) in &PRESENTATION {
         if p == property
             && let Some(text) = e.get(name)
-            && let Ok((values, _)) = super::value::declaration(name, &mut cssparser::Parser::new(text), &|_| 0)
+            && let Ok((values, _)) =
+                super::value::declaration(name, &mut cssparser::Parser::new(text), &|_| 0)
             && let Some((_, value)) = values.first()
         {
-            for url in shown(value, None) {
+            for url in shown(value) {
                 push(kind(property), &url.raw, from(name), None, requests);
             }
         }
@@ -255,16 +308,32 @@ fn hint(styles: &Styles<'_>, id: u32, property: &Property, requests: &mut Vec<Re
 
 /// The images of the frames that a running animation shows; the last `@keyframes` of a name counts.
 fn animation(styles: &Styles<'_>, at: At, requests: &mut Vec<Request>) {
-    let Some(Value::Names(names)) = styles.declaration(at).map(|d| &d.value) else { return };
+    let Some(Value::Names(names)) = styles.declaration(at).map(|d| &d.value) else {
+        return;
+    };
     for name in names {
-        let frames = styles.instances.iter().zip(&styles.conditions).rev().find_map(|(instance, holds)| {
-            let mut all = instance.sheet.keyframes.iter().rev();
-            all.find(|k| k.name == *name && holds[k.condition as usize]).map(|k| (instance, k))
-        });
-        let Some((instance, frames)) = frames else { continue };
+        let frames = styles
+            .instances
+            .iter()
+            .zip(&styles.conditions)
+            .rev()
+            .find_map(|(instance, holds)| {
+                let mut all = instance.sheet.keyframes.iter().rev();
+                all.find(|k| k.name == *name && holds[k.condition as usize])
+                    .map(|k| (instance, k))
+            });
+        let Some((instance, frames)) = frames else {
+            continue;
+        };
         for d in &frames.declarations {
-            for url in shown(&d.value, None) {
-                push(kind(&d.property), &url.raw, instance.place.url(url.nth), None, requests);
+            for url in shown(&d.value) {
+                push(
+                    kind(&d.property),
+                    &url.raw,
+                    instance.place.url(url.nth),
+                    None,
+                    requests,
+                );
             }
         }
     }

@@ -81,7 +81,10 @@ impl AsRef<str> for Value {
 
 impl From<&str> for Identifier {
     fn from(s: &str) -> Self {
-        Identifier { hash: hash_name(s), text: s.into() }
+        Identifier {
+            hash: hash_name(s),
+            text: s.into(),
+        }
     }
 }
 
@@ -133,7 +136,6 @@ pub(super) enum PseudoClass {
     Checked,
     Default,
     Defined,
-    NotDefined,
     Disabled,
     Enabled,
     ReadOnly,
@@ -279,16 +281,58 @@ impl<'i> selectors::parser::Parser<'i> for Namespaces {
             "invalid" => PseudoClass::Invalid,
             "in-range" => PseudoClass::InRange,
             "indeterminate" => PseudoClass::Indeterminate,
-            "hover" | "active" | "focus" | "focus-visible" | "focus-within" | "visited" | "target"
-            | "target-current" | "target-before" | "target-after" | "autofill" | "-webkit-autofill"
-            | "out-of-range" | "user-valid" | "user-invalid" | "fullscreen" | "-webkit-full-screen"
-            | "-webkit-full-screen-document" | "-webkit-full-screen-ancestor" | "popover-open" | "modal"
-            | "picture-in-picture" | "xr-overlay" | "active-view-transition" | "future" | "past" | "current"
-            | "host-context" | "has-slotted" | "interest-source" | "interest-target" | "-webkit-drag"
-            | "-webkit-autofill-and-obscured" | "-internal-autofill-selected" | "window-inactive"
-            | "horizontal" | "vertical" | "start" | "end" | "increment" | "decrement" | "double-button"
-            | "single-button" | "no-button" | "corner-present" | "playing" | "paused" | "seeking" | "muted"
-            | "volume-locked" | "buffering" | "stalled" => PseudoClass::Never,
+            "hover"
+            | "active"
+            | "focus"
+            | "focus-visible"
+            | "focus-within"
+            | "visited"
+            | "target"
+            | "target-current"
+            | "target-before"
+            | "target-after"
+            | "autofill"
+            | "-webkit-autofill"
+            | "out-of-range"
+            | "user-valid"
+            | "user-invalid"
+            | "fullscreen"
+            | "-webkit-full-screen"
+            | "-webkit-full-screen-document"
+            | "-webkit-full-screen-ancestor"
+            | "popover-open"
+            | "modal"
+            | "picture-in-picture"
+            | "xr-overlay"
+            | "active-view-transition"
+            | "future"
+            | "past"
+            | "current"
+            | "host-context"
+            | "has-slotted"
+            | "interest-source"
+            | "interest-target"
+            | "-webkit-drag"
+            | "-webkit-autofill-and-obscured"
+            | "-internal-autofill-selected"
+            | "window-inactive"
+            | "horizontal"
+            | "vertical"
+            | "start"
+            | "end"
+            | "increment"
+            | "decrement"
+            | "double-button"
+            | "single-button"
+            | "no-button"
+            | "corner-present"
+            | "playing"
+            | "paused"
+            | "seeking"
+            | "muted"
+            | "volume-locked"
+            | "buffering"
+            | "stalled" => PseudoClass::Never,
             _ => return unknown(),
         })
     }
@@ -335,9 +379,20 @@ impl<'i> selectors::parser::Parser<'i> for Namespaces {
             "-webkit-slider-thumb" => PseudoElement::SliderThumb,
             "-webkit-search-cancel-button" => PseudoElement::SearchCancel,
             "details-content" => PseudoElement::DetailsContent,
-            "selection" | "backdrop" | "cue" | "target-text" | "spelling-error" | "grammar-error"
-            | "view-transition" | "search-text" | "scroll-marker" | "scroll-marker-group" | "column"
-            | "checkmark" | "picker-icon" | "interest-hint" => PseudoElement::Other,
+            "selection"
+            | "backdrop"
+            | "cue"
+            | "target-text"
+            | "spelling-error"
+            | "grammar-error"
+            | "view-transition"
+            | "search-text"
+            | "scroll-marker"
+            | "scroll-marker-group"
+            | "column"
+            | "checkmark"
+            | "picker-icon"
+            | "interest-hint" => PseudoElement::Other,
             _ if name.starts_with("-webkit-") || name.starts_with("-internal-") => PseudoElement::Other,
             _ => return unknown(),
         })
@@ -349,8 +404,14 @@ impl<'i> selectors::parser::Parser<'i> for Namespaces {
         arguments: &mut Parser<'i>,
     ) -> Result<PseudoElement, ParseError<Invalid>> {
         match name.to_ascii_lowercase().as_str() {
-            "highlight" | "cue" | "picker" | "scroll-button" | "view-transition-group" | "view-transition-old"
-            | "view-transition-new" | "view-transition-image-pair" => {
+            "highlight"
+            | "cue"
+            | "picker"
+            | "scroll-button"
+            | "view-transition-group"
+            | "view-transition-old"
+            | "view-transition-new"
+            | "view-transition-image-pair" => {
                 while arguments.next().is_ok() {}
                 Ok(PseudoElement::Other)
             }
@@ -363,7 +424,11 @@ impl<'i> selectors::parser::Parser<'i> for Namespaces {
     }
 
     fn namespace_for_prefix(&self, prefix: &Value) -> Option<NamespaceUrl> {
-        self.prefixes.iter().rev().find(|(name, _)| *name == *prefix.0).map(|(_, url)| url.clone())
+        self.prefixes
+            .iter()
+            .rev()
+            .find(|(name, _)| *name == *prefix.0)
+            .map(|(_, url)| url.clone())
     }
 }
 
@@ -383,7 +448,11 @@ impl fmt::Debug for Element<'_> {
 
 impl<'a> Element<'a> {
     pub(super) fn new(document: &'a Document, id: u32) -> Option<Self> {
-        Some(Element { document, id, data: document.element(id)? })
+        Some(Element {
+            document,
+            id,
+            data: document.element(id)?,
+        })
     }
 
     fn along(self, from: u32, step: impl Fn(&super::document::Node) -> u32) -> Option<Self> {
@@ -391,7 +460,11 @@ impl<'a> Element<'a> {
         while at != NONE {
             let node = self.document.nodes.get(at as usize)?;
             if let Data::Element(data) = &node.data {
-                return Some(Element { document: self.document, id: at, data });
+                return Some(Element {
+                    document: self.document,
+                    id: at,
+                    data,
+                });
             }
             at = step(node);
         }
@@ -403,11 +476,19 @@ impl<'a> Element<'a> {
     }
 
     fn tag(self) -> &'a str {
-        if self.data.is_html() { &self.data.name.local } else { "" }
+        if self.data.is_html() {
+            &self.data.name.local
+        } else {
+            ""
+        }
     }
 
     fn input_type(self) -> String {
-        self.data.get("type").unwrap_or("text").trim().to_ascii_lowercase()
+        self.data
+            .get("type")
+            .unwrap_or("text")
+            .trim()
+            .to_ascii_lowercase()
     }
 
     fn is_form_control(self) -> bool {
@@ -432,10 +513,12 @@ impl<'a> Element<'a> {
         let mut below = self;
         while let Some(parent) = selectors::Element::parent_element(&below) {
             if parent.tag() == "fieldset" && parent.data.has("disabled") {
-                let first_legend =
-                    parent.document.children(parent.id).find(|c| {
-                        parent.document.element(*c).is_some_and(|e| &*e.name.local == "legend")
-                    });
+                let first_legend = parent.document.children(parent.id).find(|c| {
+                    parent
+                        .document
+                        .element(*c)
+                        .is_some_and(|e| &*e.name.local == "legend")
+                });
                 if first_legend != Some(below.id) {
                     return true;
                 }
@@ -450,7 +533,16 @@ impl<'a> Element<'a> {
             "textarea" => true,
             "input" => !matches!(
                 self.input_type().as_str(),
-                "hidden" | "range" | "color" | "checkbox" | "radio" | "file" | "submit" | "image" | "reset" | "button"
+                "hidden"
+                    | "range"
+                    | "color"
+                    | "checkbox"
+                    | "radio"
+                    | "file"
+                    | "submit"
+                    | "image"
+                    | "reset"
+                    | "button"
             ),
             _ => {
                 let mut at = Some(self);
@@ -489,7 +581,11 @@ impl<'a> Element<'a> {
                         valid = false;
                         break;
                     }
-                    at = if node.first != NONE { node.first } else { self.after(at) };
+                    at = if node.first != NONE {
+                        node.first
+                    } else {
+                        self.after(at)
+                    };
                 }
                 Some(valid)
             }
@@ -529,7 +625,11 @@ impl<'a> Element<'a> {
     fn language(self) -> Option<&'a str> {
         let mut at = Some(self);
         while let Some(e) = at {
-            let lang = e.data.attributes.iter().find(|a| &*a.name.local == "lang" || &*a.name.local == "xml:lang");
+            let lang = e
+                .data
+                .attributes
+                .iter()
+                .find(|a| &*a.name.local == "lang" || &*a.name.local == "xml:lang");
             if let Some(lang) = lang {
                 return Some(&lang.value);
             }
@@ -555,18 +655,21 @@ impl<'a> Element<'a> {
         match class {
             PseudoClass::Link => selectors::Element::is_link(&self),
             PseudoClass::Checked => match self.tag() {
-                "input" => self.data.has("checked") && matches!(self.input_type().as_str(), "checkbox" | "radio"),
+                "input" => {
+                    self.data.has("checked") && matches!(self.input_type().as_str(), "checkbox" | "radio")
+                }
                 "option" => self.is_selected_option(),
                 _ => false,
             },
             PseudoClass::Default => match self.tag() {
-                "input" if matches!(self.input_type().as_str(), "checkbox" | "radio") => self.data.has("checked"),
+                "input" if matches!(self.input_type().as_str(), "checkbox" | "radio") => {
+                    self.data.has("checked")
+                }
                 "option" => self.data.has("selected"),
                 _ => false,
             },
             // A custom element is defined by a script, and scripts are left out here.
             PseudoClass::Defined => !(self.data.is_html() && self.data.name.local.contains('-')),
-            PseudoClass::NotDefined => self.data.is_html() && self.data.name.local.contains('-'),
             PseudoClass::Disabled => self.is_disabled(),
             PseudoClass::Enabled => {
                 (self.is_form_control() || matches!(self.tag(), "option" | "optgroup" | "fieldset"))
@@ -585,15 +688,16 @@ impl<'a> Element<'a> {
                     && self.data.get("placeholder").is_some_and(|p| !p.is_empty())
                     && !self.has_text_value()
             }
-            PseudoClass::Open => {
-                matches!(self.tag(), "details" | "dialog") && self.data.has("open")
-            }
+            PseudoClass::Open => matches!(self.tag(), "details" | "dialog") && self.data.has("open"),
             PseudoClass::Valid => self.validity() == Some(true),
             PseudoClass::Invalid => self.validity() == Some(false),
             PseudoClass::InRange => {
                 self.tag() == "input"
                     && (self.data.has("min") || self.data.has("max"))
-                    && matches!(self.input_type().as_str(), "number" | "range" | "date" | "month" | "week" | "time")
+                    && matches!(
+                        self.input_type().as_str(),
+                        "number" | "range" | "date" | "month" | "week" | "time"
+                    )
             }
             PseudoClass::Indeterminate => self.tag() == "progress" && !self.data.has("value"),
             PseudoClass::Lang(ranges) => self.language().is_some_and(|lang| {
@@ -736,13 +840,18 @@ impl selectors::Element for Element<'_> {
     }
 
     fn has_id(&self, id: &Identifier, case: CaseSensitivity) -> bool {
-        self.data.id == id.hash && self.data.get("id").is_some_and(|v| case.eq(v.as_bytes(), id.text.as_bytes()))
+        self.data.id == id.hash
+            && self
+                .data
+                .get("id")
+                .is_some_and(|v| case.eq(v.as_bytes(), id.text.as_bytes()))
     }
 
     fn has_class(&self, class: &Identifier, case: CaseSensitivity) -> bool {
         self.data.classes.contains(&class.hash)
             && self.data.get("class").is_some_and(|v| {
-                v.split(super::document::is_space).any(|c| case.eq(c.as_bytes(), class.text.as_bytes()))
+                v.split(super::document::is_space)
+                    .any(|c| case.eq(c.as_bytes(), class.text.as_bytes()))
             })
     }
 
@@ -759,11 +868,13 @@ impl selectors::Element for Element<'_> {
     }
 
     fn is_empty(&self) -> bool {
-        self.document.children(self.id).all(|c| match &self.document.nodes[c as usize].data {
-            Data::Element(_) => false,
-            Data::Text(text) => text.is_empty(),
-            _ => true,
-        })
+        self.document
+            .children(self.id)
+            .all(|c| match &self.document.nodes[c as usize].data {
+                Data::Element(_) => false,
+                Data::Text(text) => text.is_empty(),
+                _ => true,
+            })
     }
 
     fn is_root(&self) -> bool {

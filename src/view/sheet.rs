@@ -43,8 +43,6 @@ pub(super) struct Import {
     /// Chromium fetches whatever the media say, but not what `supports()` refuses.
     pub(super) supported: bool,
     pub(super) layer: Option<Vec<Box<str>>>,
-    /// How many of the sheet's own layers were named before it.
-    pub(super) layers_before: usize,
 }
 
 #[derive(Debug)]
@@ -81,7 +79,8 @@ pub(super) struct Condition {
 pub(super) enum Test {
     Always,
     Media(MediaList),
-    Container,
+    /// Asked of the window, since sizes of boxes are unknown here.
+    Container(super::media::Condition),
 }
 
 #[derive(Debug)]
@@ -126,7 +125,11 @@ impl Sheet {
                 Key::Any => &mut self.table.any,
             };
             list.push(index);
-            if self.blocks[rule.block as usize].declarations.iter().any(Declaration::fetches) {
+            if self.blocks[rule.block as usize]
+                .declarations
+                .iter()
+                .any(Declaration::fetches)
+            {
                 self.fetching.push(index);
             }
         }
@@ -141,7 +144,12 @@ impl Declaration {
             Value::Content { urls, .. } => !urls.is_empty(),
             Value::Var { .. } => !matches!(
                 self.property,
-                Property::Display | Property::FontFamily | Property::FontStyle | Property::FontWeight
+                Property::Display
+                    | Property::Position
+                    | Property::Float
+                    | Property::FontFamily
+                    | Property::FontStyle
+                    | Property::FontWeight
             ),
             Value::Names(names) => !names.is_empty(),
             _ => false,

@@ -29,7 +29,10 @@ pub struct StyleElement {
 
 /// All `style` elements that `From::StyleElement` counts, in tree order.
 pub fn style_elements(document: &Document) -> Vec<StyleElement> {
-    let styles = document.elements.iter().filter_map(|id| Some((*id, document.element(*id).filter(|e| is_style(e))?)));
+    let styles = document
+        .elements
+        .iter()
+        .filter_map(|id| Some((*id, document.element(*id).filter(|e| is_style(e))?)));
     styles
         .map(|(id, e)| StyleElement {
             text: document.child_text(id),
@@ -42,14 +45,18 @@ pub fn style_elements(document: &Document) -> Vec<StyleElement> {
 /// The decoded values of all `style` attributes, in tree order.
 pub fn style_attributes(document: &Document) -> Vec<String> {
     let elements = document.elements.iter().filter_map(|id| document.element(*id));
-    elements.filter_map(|e| e.get("style")).map(str::to_owned).collect()
+    elements
+        .filter_map(|e| e.get("style"))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// HTML standard, "update a style block": no type, an empty one, or exactly `text/css`.
 fn is_style(e: &ElementData) -> bool {
     &*e.name.local == "style"
         && (e.is_html() || e.name.ns == ns!(svg))
-        && e.get("type").is_none_or(|t| t.is_empty() || t.eq_ignore_ascii_case("text/css"))
+        && e.get("type")
+            .is_none_or(|t| t.is_empty() || t.eq_ignore_ascii_case("text/css"))
 }
 
 /// A sheet that the markup names.
@@ -63,17 +70,27 @@ pub(super) struct Own<'a> {
 pub(super) fn own_sheets(document: &Document) -> Vec<Own<'_>> {
     let mut found = Vec::new();
     for id in &document.elements {
-        let Some(element) = document.element(*id) else { continue };
+        let Some(element) = document.element(*id) else {
+            continue;
+        };
         if is_style(element) {
             let sheet = Some(super::compile(&document.child_text(*id)));
-            found.push(Own { element, sheet, alternate: false });
+            found.push(Own {
+                element,
+                sheet,
+                alternate: false,
+            });
         } else if element.is_html()
             && &*element.name.local == "link"
             && super::markup::is_stylesheet_link(element)
         {
             let rel = element.get("rel").unwrap_or("");
             let alternate = rel.split(is_space).any(|r| r.eq_ignore_ascii_case("alternate"));
-            found.push(Own { element, sheet: None, alternate });
+            found.push(Own {
+                element,
+                sheet: None,
+                alternate,
+            });
         }
     }
     found
@@ -86,13 +103,23 @@ pub(super) fn collect<'a>(
     library: &'a dyn Library,
     window: Window,
 ) -> (Vec<Instance<'a>>, Vec<Request>) {
-    let mut walk = Walk { library, window, instances: Vec::new(), requests: Vec::new(), visited: 0 };
+    let mut walk = Walk {
+        library,
+        window,
+        instances: Vec::new(),
+        requests: Vec::new(),
+        visited: 0,
+    };
     let preferred = preferred_set(document, own);
     let mut index = 0;
     for sheet in own {
         let title = sheet.element.get("title").unwrap_or("");
         let applies = MediaList::parse(sheet.element.get("media").unwrap_or("")).matches(window)
-            && if title.is_empty() { !sheet.alternate } else { title == preferred };
+            && if title.is_empty() {
+                !sheet.alternate
+            } else {
+                title == preferred
+            };
         match &sheet.sheet {
             Some(style) => {
                 walk.enter(style, Place::Element(index), applies, Vec::new(), &mut Vec::new());
@@ -115,14 +142,22 @@ fn preferred_set(document: &Document, own: &[Own<'_>]) -> String {
         if let Some(e) = document.element(*id)
             && e.is_html()
             && &*e.name.local == "meta"
-            && e.get("http-equiv").is_some_and(|h| h.eq_ignore_ascii_case("default-style"))
+            && e.get("http-equiv")
+                .is_some_and(|h| h.eq_ignore_ascii_case("default-style"))
             && let Some(content) = e.get("content").filter(|c| !c.is_empty())
         {
             return content.to_owned();
         }
     }
-    let titles = own.iter().filter(|s| !s.alternate).filter_map(|s| s.element.get("title"));
-    titles.filter(|t| !t.is_empty()).map(str::to_owned).next().unwrap_or_default()
+    let titles = own
+        .iter()
+        .filter(|s| !s.alternate)
+        .filter_map(|s| s.element.get("title"));
+    titles
+        .filter(|t| !t.is_empty())
+        .map(str::to_owned)
+        .next()
+        .unwrap_or_default()
 }
 
 struct Walk<'a> {
@@ -135,10 +170,21 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// `chain` holds the keys of the sheets around: Chromium does not load a sheet that imports itself again.
-    fn enter(&mut self, sheet: &'a Sheet, place: Place, applies: bool, layer: Vec<Box<str>>, chain: &mut Vec<u32>) {
+    fn enter(
+        &mut self,
+        sheet: &'a Sheet,
+        place: Place,
+        applies: bool,
+        layer: Vec<Box<str>>,
+        chain: &mut Vec<u32>,
+    ) {
         self.visited += 1;
         for import in &sheet.imports {
-            if !import.supported || !is_fetched(&import.raw) || chain.len() > MAX_DEPTH || self.visited > MAX_SHEETS {
+            if !import.supported
+                || !is_fetched(&import.raw)
+                || chain.len() > MAX_DEPTH
+                || self.visited > MAX_SHEETS
+            {
                 continue;
             }
             let from = match place {

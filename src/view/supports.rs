@@ -104,10 +104,16 @@ fn knows(name: &str, value: &str) -> bool {
         return true;
     }
     let lower = name.to_ascii_lowercase();
-    if value.is_empty() || ["-moz-", "-ms-", "-o-", "-khtml-", "-apple-"].iter().any(|p| lower.starts_with(p)) {
+    if value.is_empty()
+        || ["-moz-", "-ms-", "-o-", "-khtml-", "-apple-"]
+            .iter()
+            .any(|p| lower.starts_with(p))
+    {
         return false;
     }
-    let foreign = ["-moz-", "-ms-", "-o-", "-apple-"].iter().any(|p| value.starts_with(p));
+    let foreign = ["-moz-", "-ms-", "-o-", "-apple-"]
+        .iter()
+        .any(|p| value.starts_with(p));
     if foreign {
         return false;
     }
@@ -115,7 +121,10 @@ fn knows(name: &str, value: &str) -> bool {
     if value.len() > 300 || value.matches('(').count() > 8 || value.contains("var(") {
         return true;
     }
-    if matches!(lower.as_str(), "-webkit-overflow-scrolling" | "-webkit-touch-callout" | "-webkit-marquee") {
+    if matches!(
+        lower.as_str(),
+        "-webkit-overflow-scrolling" | "-webkit-touch-callout" | "-webkit-marquee"
+    ) {
         return false;
     }
     let value = value.strip_suffix("!important").unwrap_or(value);
@@ -131,7 +140,9 @@ mod tests {
 
     #[test]
     fn conditions() {
-        let check = |text: &str, expected: bool| assert_eq!(condition(text, &Namespaces::default()), expected, "{text}");
+        let check = |text: &str, expected: bool| {
+            assert_eq!(condition(text, &Namespaces::default()), expected, "{text}")
+        };
         check("(display: grid)", true);
         check("(display: nope)", false);
         check("not (display: grid)", false);

@@ -31,6 +31,8 @@ pub(super) enum Property {
     MarkerMid,
     MarkerEnd,
     Display,
+    Position,
+    Float,
     AnimationName,
     FontFamily,
     FontWeight,
@@ -68,8 +70,14 @@ pub(super) enum Value {
     /// The URLs of the value, none for a gradient or a keyword.
     Urls(Box<[Url]>),
     /// Of `content`: what it writes as text.
-    Content { urls: Box<[Url]>, text: Box<str>, boxed: bool },
+    Content {
+        urls: Box<[Url]>,
+        text: Box<str>,
+        boxed: bool,
+    },
     Display(Display),
+    /// Of `position` and `float`: whether the box leaves the line.
+    OutOfFlow(bool),
     Names(Box<[Box<str>]>),
     Families(Box<[Family]>),
     Weight(Weight),
@@ -77,7 +85,10 @@ pub(super) enum Value {
     Custom(Text),
     Wide(Wide),
     /// A value with `var()`: `name` is the property as written, which may be a shorthand.
-    Var { name: Box<str>, text: Text },
+    Var {
+        name: Box<str>,
+        text: Text,
+    },
 }
 
 /// A piece of a sheet that is read again once its variables are known.
@@ -105,6 +116,9 @@ pub(super) enum Display {
     /// Inside a line, with lines of its own.
     InlineBlock,
     Block,
+    /// A flex or grid container: its children are no part of a line.
+    Flex,
+    InlineFlex,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,7 +160,11 @@ pub(super) fn longhands(name: &str) -> Vec<Property> {
         "marker-mid" => vec![P::MarkerMid],
         "marker-end" => vec![P::MarkerEnd],
         "display" => vec![P::Display],
-        "animation" | "animation-name" | "-webkit-animation" | "-webkit-animation-name" => vec![P::AnimationName],
+        "position" => vec![P::Position],
+        "float" => vec![P::Float],
+        "animation" | "animation-name" | "-webkit-animation" | "-webkit-animation-name" => {
+            vec![P::AnimationName]
+        }
         "font" => vec![P::FontFamily, P::FontWeight, P::FontStyle],
         "font-family" => vec![P::FontFamily],
         "font-weight" => vec![P::FontWeight],
@@ -158,17 +176,27 @@ pub(super) fn longhands(name: &str) -> Vec<Property> {
 
 /// The longhands and values of one declaration; an error where Chromium drops it. `name` is in lower case but for
 /// custom properties. The flag tells `!important`.
-pub(super) fn declaration(name: &str, input: &mut Parser<'_>, nth: Numbering) -> Result<(Vec<(Property, Value)>, bool)> {
+pub(super) fn declaration(
+    name: &str,
+    input: &mut Parser<'_>,
+    nth: Numbering,
+) -> Result<(Vec<(Property, Value)>, bool)> {
     input.skip_whitespace();
     let start = input.state();
     let at = input.position();
     if let Some(custom) = name.strip_prefix("--") {
         let (_, end, important, urls) = survey(input, nth)?;
         let text = input.slice(at..end);
-        let urls = urls.iter().map(|(offset, nth)| ((offset - at.byte_index()) as u32, *nth)).collect();
+        let urls = urls
+            .iter()
+            .map(|(offset, nth)| ((offset - at.byte_index()) as u32, *nth))
+            .collect();
         let value = match wide(text.trim()) {
             Some(wide) => Value::Wide(wide),
-            None => Value::Custom(Text { text: text.into(), urls }),
+            None => Value::Custom(Text {
+                text: text.into(),
+                urls,
+            }),
         };
         return Ok((vec![(P::Custom(custom.into()), value)], important));
     }
@@ -182,7 +210,10 @@ pub(super) fn declaration(name: &str, input: &mut Parser<'_>, nth: Numbering) ->
         i.expect_exhausted()?;
         Ok::<_, ParseError<()>>((word, important))
     }) {
-        return Ok((properties.into_iter().map(|p| (p, Value::Wide(wide.0))).collect(), wide.1));
+        return Ok((
+            properties.into_iter().map(|p| (p, Value::Wide(wide.0))).collect(),
+            wide.1,
+        ));
     }
     let parsed = input.try_parse(|i| {
         let values = parse(name, &properties, i, nth)?;
@@ -201,9 +232,20 @@ pub(super) fn declaration(name: &str, input: &mut Parser<'_>, nth: Numbering) ->
     }
     let text = Text {
         text: input.slice(at..end).into(),
-        urls: urls.iter().map(|(offset, nth)| ((offset - at.byte_index()) as u32, *nth)).collect(),
+        urls: urls
+            .iter()
+            .map(|(offset, nth)| ((offset - at.byte_index()) as u32, *nth))
+            .collect(),
     };
-    let value = |p| (p, Value::Var { name: name.into(), text: text.clone() });
+    let value = |p| {
+        (
+            p,
+            Value::Var {
+                name: name.into(),
+                text: text.clone(),
+            },
+        )
+    };
     Ok((properties.into_iter().map(value).collect(), important))
 }
 
@@ -227,10 +269,12 @@ fn survey(input: &mut Parser<'_>, nth: Numbering) -> Result<Survey> {
     let mut urls = Vec::new();
     let mut end = input.position();
     loop {
-        if input.try_parse(|i| {
-            parse_important(i)?;
-            i.expect_exhausted()
-        }).is_ok()
+        if input
+            .try_parse(|i| {
+                parse_important(i)?;
+                i.expect_exhausted()
+            })
+            .is_ok()
         {
             return Ok((variable, end, true, urls));
         }
@@ -263,13 +307,20 @@ fn walk(
             }
             return Ok(true);
         }
-        Token::BadUrl(_) | Token::BadString(_) | Token::CloseParenthesis | Token::CloseSquareBracket
-        | Token::CloseCurlyBracket | Token::Delim('!') | Token::Semicolon => return Err(ParseError::unexpected_token()),
+        Token::BadUrl(_)
+        | Token::BadString(_)
+        | Token::CloseParenthesis
+        | Token::CloseSquareBracket
+        | Token::CloseCurlyBracket
+        | Token::Delim('!')
+        | Token::Semicolon => return Err(ParseError::unexpected_token()),
         Token::Function(name) => {
             if name.eq_ignore_ascii_case("url") || name.eq_ignore_ascii_case("src") {
                 urls.push((at, nth(at)));
             }
-            *variable |= name.eq_ignore_ascii_case("var") || name.eq_ignore_ascii_case("env") || name.eq_ignore_ascii_case("attr");
+            *variable |= name.eq_ignore_ascii_case("var")
+                || name.eq_ignore_ascii_case("env")
+                || name.eq_ignore_ascii_case("attr");
             name.eq_ignore_ascii_case("image-set") || name.eq_ignore_ascii_case("-webkit-image-set")
         }
         Token::ParenthesisBlock | Token::SquareBracketBlock | Token::CurlyBracketBlock => false,
@@ -282,12 +333,27 @@ fn walk(
     Ok(true)
 }
 
-fn parse(name: &str, properties: &[Property], input: &mut Parser<'_>, nth: Numbering) -> Result<Vec<(Property, Value)>> {
+fn parse(
+    name: &str,
+    properties: &[Property],
+    input: &mut Parser<'_>,
+    nth: Numbering,
+) -> Result<Vec<(Property, Value)>> {
     let value = match name {
         "background" | "background-image" | "mask" | "mask-image" | "-webkit-mask" | "-webkit-mask-image" => {
             Value::Urls(super::layer::layers(name, input, nth)?.into())
         }
         "display" => Value::Display(display(input)?),
+        "position" | "float" => {
+            let word = input.expect_ident()?.to_ascii_lowercase();
+            Value::OutOfFlow(match word.as_str() {
+                "absolute" | "fixed" if name == "position" => true,
+                "static" | "relative" | "sticky" | "-webkit-sticky" if name == "position" => false,
+                "left" | "right" | "inline-start" | "inline-end" if name == "float" => true,
+                "none" if name == "float" => false,
+                _ => return Err(ParseError::unexpected_token()),
+            })
+        }
         "content" => return Ok(vec![(P::Content, content(input, nth)?)]),
         "font" => return super::family::shorthand(input),
         "font-family" => Value::Families(super::family::families(input)?.into()),
@@ -299,6 +365,30 @@ fn parse(name: &str, properties: &[Property], input: &mut Parser<'_>, nth: Numbe
         "all" => return Err(ParseError::unexpected_token()),
         "cursor" => Value::Urls(cursor(input, nth)?.into()),
         "filter" | "-webkit-filter" | "backdrop-filter" => Value::Urls(filter(input, nth)?.into()),
+        "list-style-image" | "border-image-source" | "-webkit-mask-box-image-source" => {
+            match input.try_parse(|i| i.expect_ident_matching("none")) {
+                Ok(()) => Value::Urls(Box::from([])),
+                Err(_) => Value::Urls(image(input, nth)?.into()),
+            }
+        }
+        "border-image" | "-webkit-border-image" | "-webkit-mask-box-image" => {
+            // Slices are numbers or percentages; lengths come behind a slash.
+            let start = input.state();
+            let urls = components(input, nth)?;
+            let end = input.position();
+            input.reset(&start);
+            while input.position() < end {
+                match input.next()? {
+                    Token::Delim('/') => break,
+                    Token::Dimension { .. } => return Err(ParseError::unexpected_token()),
+                    _ => {}
+                }
+            }
+            while input.position() < end {
+                input.next()?;
+            }
+            Value::Urls(urls.into())
+        }
         _ => Value::Urls(components(input, nth)?.into()),
     };
     Ok(properties.iter().map(|p| (p.clone(), value.clone())).collect())
@@ -315,20 +405,38 @@ fn display(input: &mut Parser<'_>) -> Result<Display> {
         ["none"] => Display::None,
         ["contents"] => Display::Contents,
         ["inline"] | ["ruby"] | ["inline", "flow"] => Display::Inline,
-        ["inline-block" | "inline-table" | "inline-flex" | "inline-grid" | "-webkit-inline-flex" | "-webkit-inline-box" | "math"] => {
-            Display::InlineBlock
-        }
-        ["block" | "list-item" | "table" | "flex" | "grid" | "flow-root" | "-webkit-flex" | "-webkit-box" | "flow" | "grid-lanes"] => {
-            Display::Block
-        }
+        ["inline-block" | "inline-table" | "math"] => Display::InlineBlock,
+        ["inline-flex" | "inline-grid" | "-webkit-inline-flex" | "-webkit-inline-box"] => Display::InlineFlex,
+        ["block" | "list-item" | "table" | "flow-root" | "flow"] => Display::Block,
+        ["flex" | "grid" | "-webkit-flex" | "-webkit-box" | "grid-lanes"] => Display::Flex,
         [word] if word.starts_with("table-") => Display::Block,
         [word] if word.starts_with("ruby-") => Display::Inline,
         [_] | [] => return Err(ParseError::unexpected_token()),
         many if many.iter().all(|w| {
-            matches!(*w, "block" | "inline" | "flow" | "flow-root" | "table" | "flex" | "grid" | "ruby" | "list-item" | "math")
+            matches!(
+                *w,
+                "block"
+                    | "inline"
+                    | "flow"
+                    | "flow-root"
+                    | "table"
+                    | "flex"
+                    | "grid"
+                    | "ruby"
+                    | "list-item"
+                    | "math"
+            )
         }) =>
         {
-            if many.contains(&"inline") { Display::InlineBlock } else { Display::Block }
+            match (
+                many.contains(&"inline"),
+                many.contains(&"flex") || many.contains(&"grid"),
+            ) {
+                (true, true) => Display::InlineFlex,
+                (true, false) => Display::InlineBlock,
+                (false, true) => Display::Flex,
+                (false, false) => Display::Block,
+            }
         }
         _ => return Err(ParseError::unexpected_token()),
     })
@@ -340,7 +448,10 @@ fn content(input: &mut Parser<'_>, nth: Numbering) -> Result<Value> {
     let mut boxed = true;
     let mut any = false;
     loop {
-        if input.try_parse(|i| image(i, nth).map(|found| urls.extend(found))).is_ok() {
+        if input
+            .try_parse(|i| image(i, nth).map(|found| urls.extend(found)))
+            .is_ok()
+        {
             any = true;
             continue;
         }
@@ -362,7 +473,11 @@ fn content(input: &mut Parser<'_>, nth: Numbering) -> Result<Value> {
             }
             Ok(Token::Delim('/')) if any => {
                 while !matches!(input.next(), Err(_) | Ok(Token::Delim('!'))) {}
-                return Ok(Value::Content { urls: urls.into(), text: text.into(), boxed });
+                return Ok(Value::Content {
+                    urls: urls.into(),
+                    text: text.into(),
+                    boxed,
+                });
             }
             _ => {
                 input.reset(&state);
@@ -374,7 +489,11 @@ fn content(input: &mut Parser<'_>, nth: Numbering) -> Result<Value> {
     if !any {
         return Err(ParseError::unexpected_token());
     }
-    Ok(Value::Content { urls: urls.into(), text: text.into(), boxed })
+    Ok(Value::Content {
+        urls: urls.into(),
+        text: text.into(),
+        boxed,
+    })
 }
 
 /// Names of keyframes: every identifier or string of an `animation` could be one.
@@ -397,14 +516,21 @@ fn names(input: &mut Parser<'_>) -> Result<Vec<Box<str>>> {
 /// `[ <image> [x y]? , ]* keyword` (CSS Basic User Interface 4, section 4.1).
 fn cursor(input: &mut Parser<'_>, nth: Numbering) -> Result<Vec<Url>> {
     let mut urls = Vec::new();
-    while input.try_parse(|i| image(i, nth).map(|found| urls.extend(found))).is_ok() {
+    while input
+        .try_parse(|i| image(i, nth).map(|found| urls.extend(found)))
+        .is_ok()
+    {
         if input.try_parse(|i| i.expect_number()).is_ok() {
             input.expect_number()?;
         }
         input.expect_comma()?;
     }
     let word = input.expect_ident()?.to_ascii_lowercase();
-    if word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') { Ok(urls) } else { Err(ParseError::unexpected_token()) }
+    if word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') {
+        Ok(urls)
+    } else {
+        Err(ParseError::unexpected_token())
+    }
 }
 
 fn filter(input: &mut Parser<'_>, nth: Numbering) -> Result<Vec<Url>> {
@@ -413,7 +539,10 @@ fn filter(input: &mut Parser<'_>, nth: Numbering) -> Result<Vec<Url>> {
         return Ok(urls);
     }
     loop {
-        if input.try_parse(|i| image(i, nth).map(|found| urls.extend(found))).is_ok() {
+        if input
+            .try_parse(|i| image(i, nth).map(|found| urls.extend(found)))
+            .is_ok()
+        {
             continue;
         }
         let state = input.state();
@@ -421,8 +550,16 @@ fn filter(input: &mut Parser<'_>, nth: Numbering) -> Result<Vec<Url>> {
             Ok(Token::Function(name))
                 if matches!(
                     name.to_ascii_lowercase().as_str(),
-                    "blur" | "brightness" | "contrast" | "drop-shadow" | "grayscale" | "hue-rotate" | "invert"
-                        | "opacity" | "saturate" | "sepia"
+                    "blur"
+                        | "brightness"
+                        | "contrast"
+                        | "drop-shadow"
+                        | "grayscale"
+                        | "hue-rotate"
+                        | "invert"
+                        | "opacity"
+                        | "saturate"
+                        | "sepia"
                 ) =>
             {
                 input.parse_nested_block(rest)?;
@@ -440,24 +577,41 @@ fn components(input: &mut Parser<'_>, nth: Numbering) -> Result<Vec<Url>> {
     let mut urls = Vec::new();
     let mut any = false;
     loop {
-        if input.try_parse(|i| image(i, nth).map(|found| urls.extend(found))).is_ok() {
+        if input
+            .try_parse(|i| image(i, nth).map(|found| urls.extend(found)))
+            .is_ok()
+        {
             any = true;
             continue;
         }
         let state = input.state();
         match input.next() {
-            Ok(Token::Ident(word)) if word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') => {}
-            Ok(Token::Function(name)) if !is_gradient(name) && !name.starts_with("-m") && !name.starts_with("-o") => {
+            Ok(Token::Ident(word))
+                if word
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_') => {}
+            Ok(Token::Function(name))
+                if !is_gradient(name) && !name.starts_with("-m") && !name.starts_with("-o") =>
+            {
                 input.parse_nested_block(rest)?;
             }
             Ok(Token::Dimension { unit, .. }) if super::layer::is_unit(unit) => {}
             Ok(
-                Token::Number { .. } | Token::Percentage { .. } | Token::Delim('/') | Token::Comma | Token::Hash(_)
-                | Token::IDHash(_) | Token::QuotedString(_),
+                Token::Number { .. }
+                | Token::Percentage { .. }
+                | Token::Delim('/')
+                | Token::Comma
+                | Token::Hash(_)
+                | Token::IDHash(_)
+                | Token::QuotedString(_),
             ) => {}
             _ => {
                 input.reset(&state);
-                return if any { Ok(urls) } else { Err(ParseError::unexpected_token()) };
+                return if any {
+                    Ok(urls)
+                } else {
+                    Err(ParseError::unexpected_token())
+                };
             }
         }
         any = true;

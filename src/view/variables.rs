@@ -35,15 +35,28 @@ pub(super) fn resolve(
     name: &str,
     text: &Text,
 ) -> Option<Resolved> {
-    let mut build = Build { id, pseudo, out: String::new(), urls: Vec::new(), steps: 0, stack: Vec::new() };
+    let mut build = Build {
+        id,
+        pseudo,
+        out: String::new(),
+        urls: Vec::new(),
+        steps: 0,
+        stack: Vec::new(),
+    };
     build.append(styles, text, Origin::Here)?;
     let urls = std::mem::take(&mut build.urls);
-    let nth = |at: usize| urls.binary_search_by_key(&at, |u| u.0).map_or(u32::MAX, |i| i as u32);
+    let nth = |at: usize| {
+        urls.binary_search_by_key(&at, |u| u.0)
+            .map_or(u32::MAX, |i| i as u32)
+    };
     let (values, _) = value::declaration(name, &mut Parser::new(&build.out), &nth).ok()?;
     if values.iter().any(|(_, v)| matches!(v, Value::Var { .. })) {
         return None;
     }
-    Some(Resolved { values, origins: urls.into_iter().map(|u| u.1).collect() })
+    Some(Resolved {
+        values,
+        origins: urls.into_iter().map(|u| u.1).collect(),
+    })
 }
 
 struct Build {
@@ -67,7 +80,14 @@ impl Build {
         self.append_range(styles, text, origin, 0, text.text.len())
     }
 
-    fn append_range(&mut self, styles: &mut Styles<'_>, text: &Text, origin: Origin, from: usize, to: usize) -> Option<()> {
+    fn append_range(
+        &mut self,
+        styles: &mut Styles<'_>,
+        text: &Text,
+        origin: Origin,
+        from: usize,
+        to: usize,
+    ) -> Option<()> {
         self.steps += 1;
         if self.steps > MAX_STEPS || self.stack.len() > 32 {
             return None;
@@ -88,7 +108,11 @@ impl Build {
                 }
                 Piece::Variable(name, fallback) => {
                     let before = (self.out.len(), self.urls.len());
-                    let done = if self.stack.contains(&name) { None } else { self.variable(styles, &name) };
+                    let done = if self.stack.contains(&name) {
+                        None
+                    } else {
+                        self.variable(styles, &name)
+                    };
                     if done.is_none() {
                         self.out.truncate(before.0);
                         self.urls.truncate(before.1);
@@ -113,7 +137,12 @@ impl Build {
 }
 
 /// The value of a custom property: from the element, else inherited, else registered.
-fn find(styles: &mut Styles<'_>, id: u32, pseudo: Option<PseudoElement>, name: &str) -> Option<(Origin, Text)> {
+fn find(
+    styles: &mut Styles<'_>,
+    id: u32,
+    pseudo: Option<PseudoElement>,
+    name: &str,
+) -> Option<(Origin, Text)> {
     let property = Property::Custom(name.into());
     let mut at = Some(id);
     let mut pseudo = pseudo;
@@ -163,7 +192,12 @@ fn pieces(text: &str, from: usize, to: usize) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-fn cut(input: &mut Parser<'_>, base: usize, copied: &mut usize, pieces: &mut Vec<Piece>) -> Result<(), ParseError<()>> {
+fn cut(
+    input: &mut Parser<'_>,
+    base: usize,
+    copied: &mut usize,
+    pieces: &mut Vec<Piece>,
+) -> Result<(), ParseError<()>> {
     loop {
         input.skip_whitespace();
         let at = base + input.position().byte_index();
@@ -184,7 +218,10 @@ fn cut(input: &mut Parser<'_>, base: usize, copied: &mut usize, pieces: &mut Vec
                 pieces.push(Piece::Variable(name, fallback));
                 *copied = base + input.position().byte_index();
             }
-            Token::Function(_) | Token::ParenthesisBlock | Token::SquareBracketBlock | Token::CurlyBracketBlock => {
+            Token::Function(_)
+            | Token::ParenthesisBlock
+            | Token::SquareBracketBlock
+            | Token::CurlyBracketBlock => {
                 input.parse_nested_block(|i| cut(i, base, copied, pieces))?;
             }
             _ => {}
