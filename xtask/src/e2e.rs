@@ -188,6 +188,7 @@ fn build(program: &Path, fixture: &Path, work: &Path) -> anyhow::Result<Result<B
         .arg(&out)
         .arg("--report")
         .arg(&report)
+        .env("RUST_BACKTRACE", "0")
         .args(
             fs::read_to_string(fixture.join("args"))
                 .unwrap_or_default()
@@ -196,11 +197,9 @@ fn build(program: &Path, fixture: &Path, work: &Path) -> anyhow::Result<Result<B
         .output()
         .with_context(|| format!("cannot run {}", program.display()))?;
     if !built.status.success() {
-        return Ok(Err(format!(
-            "{}: {}",
-            built.status,
-            String::from_utf8_lossy(&built.stderr).trim()
-        )));
+        let stderr = String::from_utf8_lossy(&built.stderr);
+        let said: Vec<&str> = stderr.lines().take(3).collect();
+        return Ok(Err(format!("{}: {}", built.status, said.join(" "))));
     }
     let Ok(report) = fs::read(&report) else {
         return Ok(Err("no report was written".into()));
