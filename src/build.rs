@@ -144,7 +144,7 @@ fn stale_variants(site: &Site, written: &[Written]) -> Vec<Diagnostic> {
     stale
         .map(|(id, _)| {
             let path = &site.files[id].path;
-            Diagnostic::new(path, None, Code::StaleVariant, "a variant that SITE has beside it does not fit and is left out")
+            Diagnostic::new(path, None, Code::StaleVariant, "a .gz or .br beside it in SITE holds something else; OUT has it made anew or not at all")
         })
         .collect()
 }

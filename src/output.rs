@@ -89,13 +89,12 @@ impl Writer<'_> {
             let packed = self.site.read(own)?;
             let linked = self.graph.referenced[own.0 as usize];
             let coding = variants::coding_of(path);
+            let plain = if is_edited { self.unchanged(id)? } else { bytes.clone() };
+            written.stale_variant |= coding.is_some_and(|c| !variants::unpacks_to(c, &packed, &plain));
             let body = match variants::own_variant(self.site, own, &packed, &bytes, &made, linked, self.options) {
                 Own::Keep => packed,
                 Own::Rewrite(body) => body,
-                Own::Remove => {
-                    written.stale_variant = true;
-                    continue;
-                }
+                Own::Remove => continue,
             };
             self.staging.write(path, &body, modified, file.mode)?;
             written.count(coding, body.len());

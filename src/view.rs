@@ -31,7 +31,7 @@ mod value;
 mod variables;
 
 pub use compile::compile;
-pub use document::{Document, parse};
+pub use document::{Document, parse, parse_xml};
 pub use sheet::Sheet;
 pub use sheets::{StyleElement, style_attributes, style_elements};
 

@@ -1,6 +1,6 @@
 //! The facts of one page, still with strings; `Raw::intern` makes them compact.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
@@ -68,22 +68,59 @@ pub(super) fn fallback_encoding(options: &Options) -> anyhow::Result<&'static En
     }
 }
 
+/// What the references of a page resolve against.
+///
+/// A `base` element counts for what comes after it; a sheet or script before it was asked for by then (HTML standard,
+/// "fetch and process the linked resource" runs when the element is inserted). Such pages are counted, not edited.
+struct Bases {
+    document: Base,
+    own: Base,
+    /// References, as written, that stand before a `base` element and not also behind it.
+    early: HashSet<String>,
+}
+
+impl Bases {
+    fn new(own: Base, scan: &Scan) -> Bases {
+        let document = document_base(&own, scan);
+        let is_base = |t: &&Tag| t.name == "base" && is_live(t) && t.get("href").is_some();
+        let mut early = HashSet::new();
+        if let Some(at) = scan.tags.iter().position(|t| is_base(&t)) {
+            let urls = |tags: &[Tag]| -> HashSet<String> {
+                tags.iter().filter(|t| is_live(t)).flat_map(html::references).map(|r| r.url).collect()
+            };
+            let late = urls(&scan.tags[at + 1..]);
+            early = urls(&scan.tags[..at]).into_iter().filter(|url| !late.contains(url)).collect();
+        }
+        Bases { document, own, early }
+    }
+
+    fn of(&self, raw: &str) -> &Base {
+        if self.early.contains(raw) { &self.own } else { &self.document }
+    }
+}
+
 /// The library that a page's view looks stylesheets up in.
 struct Shelf<'a> {
     context: &'a Context<'a>,
-    base: &'a Base,
+    bases: &'a Bases,
+    /// Files whose bytes do not fit their `integrity`: browsers refuse them.
+    blocked: HashSet<FileId>,
+    is_utf_16: bool,
 }
 
 impl Library for Shelf<'_> {
     fn find(&self, from: Option<u32>, raw: &str) -> Option<(u32, &view::Sheet)> {
-        let base = from.map_or(self.base, |key| &self.context.sheets[key as usize].base);
-        match url::resolve(self.context.site, self.context.mount, base, raw) {
-            Target::File { file, .. } => {
-                let key = *self.context.sheet_of.get(&file)?;
-                Some((key, &*self.context.sheets[key as usize].compiled))
-            }
-            _ => None,
+        let base = from.map_or(self.bases.of(raw), |key| &self.context.sheets[key as usize].base);
+        let Target::File { file, .. } = url::resolve(self.context.site, self.context.mount, base, raw) else {
+            return None;
+        };
+        let key = *self.context.sheet_of.get(&file)?;
+        let sheet = &self.context.sheets[key as usize];
+        // A sheet that declares no encoding is read in that of the page: as UTF-16 it is no sheet any more.
+        if self.blocked.contains(&file) || (self.is_utf_16 && !sheet.declares_encoding) {
+            return None;
         }
+        Some((key, &*sheet.compiled))
     }
 }
 
@@ -129,19 +166,28 @@ pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts>
         Some(encoding) => html::scan(&bytes, encoding),
         None => html::scan(UTF_16_PAGE, encoding_rs::UTF_8),
     };
-    let document = view::parse(&bytes, read_as);
-    let base = document_base(&url::base(context.mount, path), &scan);
-    let shelf = Shelf { context, base: &base };
+    let document = match context.site.file(file).media {
+        Media::Xhtml => view::parse_xml(&bytes, charset::of_xml(&bytes).unwrap_or(encoding_rs::UTF_8)),
+        _ => view::parse(&bytes, read_as),
+    };
+    let bases = Bases::new(url::base(context.mount, path), &scan);
+    let (integrity, found) = check_integrity(context, file, &bytes, &bases, &scan);
+    let blocked = integrity.iter().filter(|(_, fits)| !fits).map(|(file, _)| *file).collect();
+    let shelf = Shelf { context, bases: &bases, blocked, is_utf_16: encoding.is_none() };
     let mut facts = Facts {
         page: Raw { page: blank(file, encoding, super::hash(&bytes)), requests: vec![], uses: vec![], icons: vec![] },
-        diagnostics: problems(context, file, &bytes, &scan, encoding),
+        diagnostics: [problems(context, file, &bytes, &scan, encoding), found].concat(),
         refers_to: BTreeSet::new(),
         links: BTreeSet::new(),
     };
     let requests = view::requests(&document, &shelf, context.window);
-    gather(context, &base, requests, &mut facts);
+    gather(context, &bases, requests, &mut facts);
+    facts.page.page.integrity = integrity.into();
     mark(context, file, &bytes, &scan, &document, &mut facts.page.page);
-    follow(context, file, &bytes, &base, &scan, &mut facts);
+    if facts.page.page.opaque.is_none() && !bases.early.is_empty() {
+        facts.page.page.opaque = Some("references stand before its base element");
+    }
+    follow(context, file, &bytes, &bases, &scan, &mut facts);
     Ok(facts)
 }
 
@@ -193,7 +239,7 @@ fn problems(
 }
 
 /// Sorts what the view requests into this site's addresses and other origins.
-fn gather(context: &Context<'_>, base: &Base, found: Vec<view::Request>, facts: &mut Facts) {
+fn gather(context: &Context<'_>, bases: &Bases, found: Vec<view::Request>, facts: &mut Facts) {
     let own_file = facts.page.page.file;
     let mut index: HashMap<Address, usize> = HashMap::new();
     let mut external = Vec::new();
@@ -210,7 +256,8 @@ fn gather(context: &Context<'_>, base: &Base, found: Vec<view::Request>, facts: 
         // A URL that came through a custom property is relative to where `var()` stands.
         let from = match found.base.as_ref().unwrap_or(&found.from) {
             From::Sheet { key, .. } => &context.sheets[*key as usize].base,
-            _ => base,
+            From::Markup { .. } => bases.of(&found.raw),
+            _ => &bases.document,
         };
         let target = url::resolve(context.site, context.mount, from, &found.raw);
         // Fetched by the browser itself or not at all on a view, and never by every browser.
@@ -336,24 +383,52 @@ fn mark(
     page.hashes_styles = policy.hashes_styles();
 }
 
-/// Resolves every reference of the markup for diagnostics, for the choice of the entry page and for `integrity`.
-fn follow(context: &Context<'_>, file: FileId, bytes: &[u8], base: &Base, scan: &Scan, facts: &mut Facts) {
+/// Files that the page names with an `integrity` attribute, and whether it fits their bytes.
+fn check_integrity(
+    context: &Context<'_>,
+    file: FileId,
+    bytes: &[u8],
+    bases: &Bases,
+    scan: &Scan,
+) -> (Vec<(FileId, bool)>, Vec<Diagnostic>) {
     let path = &context.site.file(file).path;
-    let mut integrity = Vec::new();
+    let mut checked = Vec::new();
+    let mut diagnostics = Vec::new();
+    for tag in &scan.tags {
+        let Some(value) = tag.get("integrity").filter(|v| !v.trim().is_empty()) else { continue };
+        for reference in html::references(tag) {
+            let base = bases.of(&reference.url);
+            let Target::File { file: target, .. } =
+                url::resolve(context.site, context.mount, base, &reference.url)
+            else {
+                continue;
+            };
+            let fits = context.site.read(target).is_ok_and(|bytes| integrity::matches(value, &bytes));
+            if !fits {
+                let message = format!("the integrity of {} does not fit its bytes", context.site.file(target).path);
+                let at = Some(tag.span.start).filter(|_| !tag.within.srcdoc);
+                diagnostics.push(Diagnostic::new(path, at, Code::IntegrityMismatch, message).located(bytes));
+            }
+            checked.push((target, fits));
+        }
+    }
+    (checked, diagnostics)
+}
+
+/// Resolves every reference of the markup for diagnostics and for the choice of the entry page.
+fn follow(context: &Context<'_>, file: FileId, bytes: &[u8], bases: &Bases, scan: &Scan, facts: &mut Facts) {
+    let path = &context.site.file(file).path;
     for tag in &scan.tags {
         for reference in html::references(tag) {
             let at = tag.attributes[reference.attribute].span.as_ref().map(|span| span.start);
             let at = at.or(Some(tag.span.start)).filter(|_| !tag.within.srcdoc);
-            match url::resolve(context.site, context.mount, base, &reference.url) {
+            match url::resolve(context.site, context.mount, bases.of(&reference.url), &reference.url) {
                 Target::File { file, .. } | Target::Redirect { file, .. } => {
                     facts.refers_to.insert(file);
                     if matches!(reference.kind, Kind::Link | Kind::Document | Kind::Refresh)
                         && let Some(&page) = context.page_of.get(&file)
                     {
                         facts.links.insert(page);
-                    }
-                    if let Some(value) = tag.get("integrity").filter(|v| !v.trim().is_empty()) {
-                        integrity.push((file, value.to_owned(), at));
                     }
                 }
                 Target::Missing { path: missing, .. } if reference.kind != Kind::Meta => {
@@ -368,16 +443,6 @@ fn follow(context: &Context<'_>, file: FileId, bytes: &[u8], base: &Base, scan: 
             }
         }
     }
-    let mut checked = Vec::new();
-    for (target, value, at) in integrity {
-        let matches = context.site.read(target).is_ok_and(|bytes| integrity::matches(&value, &bytes));
-        if !matches {
-            let message = format!("the integrity of {} does not fit its bytes", context.site.file(target).path);
-            facts.diagnostics.push(Diagnostic::new(path, at, Code::IntegrityMismatch, message).located(bytes));
-        }
-        checked.push((target, matches));
-    }
-    facts.page.page.integrity = checked.into();
     for (address, _) in &facts.page.requests {
         if let Destination::File(file) = address.to {
             facts.refers_to.insert(file);

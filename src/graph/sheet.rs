@@ -19,6 +19,8 @@ pub struct Sheet {
     pub scan: std::sync::Arc<css::Scan>,
     pub compiled: std::sync::Arc<view::Sheet>,
     pub base: Base,
+    /// By a byte order mark or `@charset`.
+    pub declares_encoding: bool,
     /// By URL of the scan: what it leads to, where that is of this site.
     pub targets: Vec<Option<Address>>,
     /// The same as addresses; `None` where no page requests it.
@@ -95,8 +97,9 @@ fn read(
     let path = &site.file(file).path;
     let mut diagnostics = Vec::new();
     let declared = charset::of_sheet(&bytes, environment);
-    // Only a declaration of the sheet itself counts here, not what its first page happens to be in.
-    let own = if declared == Some(environment) { None } else { declared };
+    // Another environment gives another answer only where the sheet itself declares nothing.
+    let declares_encoding = declared == charset::of_sheet(&bytes, encoding_rs::EUC_KR);
+    let own = declared.filter(|_| declares_encoding);
     let text = declared.and_then(|_| Text::new(&bytes, own));
     if text.is_none() {
         diagnostics.push(Diagnostic::new(path, None, Code::CssOpaque, "an encoding whose bytes cannot be edited safely"));
@@ -145,6 +148,7 @@ fn read(
         scan: scan.into(),
         compiled: compiled.into(),
         base,
+        declares_encoding,
         targets,
         addresses: Vec::new(),
     };

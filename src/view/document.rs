@@ -132,12 +132,15 @@ pub fn parse(bytes: &[u8], encoding: &'static Encoding) -> Document {
     parse_text(&text, false)
 }
 
+/// Parses a page in XML syntax, which is served as `application/xhtml+xml`.
+pub fn parse_xml(bytes: &[u8], encoding: &'static Encoding) -> Document {
+    use xml5ever::tendril::TendrilSink as _;
+    let (text, _, _) = encoding.decode(bytes);
+    xml5ever::driver::parse_document(Sink::new(), xml5ever::driver::XmlParseOpts::default()).one(&*text)
+}
+
 pub(super) fn parse_text(text: &str, srcdoc: bool) -> Document {
-    let sink = Sink {
-        nodes: RefCell::new(vec![Node::new(Data::Root)]),
-        quirks: Cell::new(false),
-        latest: Cell::new(NONE),
-    };
+    let sink = Sink::new();
     let options = TreeBuilderOpts {
         iframe_srcdoc: srcdoc,
         drop_doctype: true,
@@ -247,6 +250,16 @@ impl Sink {
             at = node.parent;
         }
         None
+    }
+}
+
+impl Sink {
+    fn new() -> Sink {
+        Sink {
+            nodes: RefCell::new(vec![Node::new(Data::Root)]),
+            quirks: Cell::new(false),
+            latest: Cell::new(NONE),
+        }
     }
 }
 
