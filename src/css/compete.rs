@@ -35,7 +35,7 @@ pub(super) fn mask(name: &str) -> u64 {
 
 /// Without a hack's prefix (`*zoom`, `_height`) and a vendor's.
 pub(super) fn base(name: &str) -> &str {
-    let name = name.trim_start_matches(|c: char| matches!(c, '*' | '+' | '&' | '$' | '!' | '_'));
+    let name = name.trim_start_matches(['*', '+', '&', '$', '!', '_']);
     for vendor in [
         "-webkit-", "-moz-", "-ms-", "-o-", "-khtml-", "-epub-", "-apple-", "-xv-", "-wap-", "mso-",
     ] {

@@ -6,7 +6,7 @@
 use super::token::{self, Kind};
 
 /// Lower case; those with `(` take an argument.
-const PSEUDO: [&str; 30] = [
+const PSEUDO: [&str; 27] = [
     "active",
     "after",
     "before",
@@ -34,9 +34,6 @@ const PSEUDO: [&str; 30] = [
     "root",
     "target",
     "visited",
-    "nth-child(",
-    "not(",
-    "link",
 ];
 
 pub(super) fn is_known(selector: &str) -> bool {
@@ -83,6 +80,14 @@ pub(super) fn is_known(selector: &str) -> bool {
                 if !PSEUDO.iter().any(|p| name.text(selector).eq_ignore_ascii_case(p)) {
                     return false;
                 }
+                // Nothing may follow a pseudo-element.
+                let element = ["after", "before", "first-letter", "first-line"];
+                if element
+                    .iter()
+                    .any(|e| name.text(selector).eq_ignore_ascii_case(e))
+                {
+                    return i + 1 == toks.len();
+                }
                 if name.kind == Kind::Function {
                     let from = i + 1;
                     while !matches!(kind(i), Some(Kind::CloseParen) | None) {
@@ -101,7 +106,7 @@ pub(super) fn is_known(selector: &str) -> bool {
                             .bytes()
                             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'+' | b'_'));
                     let negated = name.text(selector).eq_ignore_ascii_case("not(");
-                    if negated && (inner.contains([' ', '>', '+', '~']) || !is_known(inner))
+                    if negated && (inner.contains([' ', '>', '+', '~', ':']) || !is_known(inner))
                         || !negated && !simple
                     {
                         return false;
@@ -147,6 +152,12 @@ mod tests {
         check(".a.b #c>d+e~f *", true);
         check("a:hover", true);
         check("a:before", true);
+        check("a:before", true);
+        check("a:before.b", false);
+        check("a:before b", false);
+        check("a:before:hover", false);
+        check("a:not(:hover)", false);
+        check("a:not(b:before)", false);
         check("a::before", false);
         check("a::-moz-x", false);
         check("a:-ms-x", false);

@@ -61,7 +61,7 @@ fn urls(found: &Scan) -> BTreeSet<&str> {
 
 /// What counts is the size on the wire.
 fn compressed(text: &str) -> usize {
-    let level = CompressionLvl::new(6).unwrap_or_default();
+    let level = CompressionLvl::new(9).unwrap_or_default();
     let mut compressor = Compressor::new(level);
     let mut buffer = vec![0; compressor.deflate_compress_bound(text.len())];
     compressor
@@ -72,7 +72,7 @@ fn compressed(text: &str) -> usize {
 /// Sheets above this many bytes are not printed in several shapes.
 const LARGE: usize = 2_000_000;
 
-const SHAPES: [Shape; 3] = [
+const SHAPES: [Shape; 5] = [
     Shape {
         order: Order::Ranked,
         reach: 60,
@@ -86,6 +86,16 @@ const SHAPES: [Shape; 3] = [
     Shape {
         order: Order::Source,
         reach: 60,
+        lists: true,
+    },
+    Shape {
+        order: Order::Name,
+        reach: 60,
+        lists: true,
+    },
+    Shape {
+        order: Order::Ranked,
+        reach: 6,
         lists: true,
     },
 ];
