@@ -331,13 +331,39 @@ fn drop_repeated(nodes: &mut Vec<Node>) {
         };
         let list = selectors.join(",");
         let seen = later.entry(list).or_default();
-        if !is_plain(body) {
-            seen.extend(body.iter().filter_map(declaration).cloned());
-            continue;
+        let shown = shown(body);
+        if is_plain(body) {
+            // What hides a fallback stays with it: without it the fallback would show.
+            let all: Vec<Declaration> = body.iter().filter_map(declaration).cloned().collect();
+            let hides = |d: &Declaration| {
+                all.len() > 100
+                    || all
+                        .iter()
+                        .any(|other| other != d && compete(&other.name, &d.name))
+            };
+            body.retain(|node| declaration(node).is_none_or(|d| !seen.contains(d) || hides(d)));
         }
-        body.retain(|node| declaration(node).is_none_or(|d| seen.insert(d.clone())));
+        seen.extend(shown);
     }
     nodes.retain(|node| !is_void(node));
+}
+
+/// Declarations that nothing later in the same body overrides.
+fn shown(body: &[Node]) -> Vec<Declaration> {
+    let all: Vec<&Declaration> = body.iter().filter_map(declaration).collect();
+    // Long bodies are rare, pairs of their declarations many.
+    if all.len() > 100 {
+        return Vec::new();
+    }
+    let hidden = |i: usize| {
+        all[i + 1..]
+            .iter()
+            .any(|later| *later != all[i] && compete(&later.name, &all[i].name))
+    };
+    (0..all.len())
+        .filter(|&i| !hidden(i))
+        .map(|i| all[i].clone())
+        .collect()
 }
 
 fn declaration(node: &Node) -> Option<&Declaration> {

@@ -313,6 +313,11 @@ mod tests {
         );
         check("a{color:red}a{color:blue} ", "a{color:red}a{color:blue}");
         check("a{color:red;color:blue;color:red} ", "a{color:blue;color:red}");
+        // Repeated later, but not shown there.
+        check(
+            "a{margin:0}b{margin:1px}a{margin:0;margin-top:2px} ",
+            "a{margin:0}b{margin:1px}a{margin:0;margin-top:2px}",
+        );
         // Blocks in between.
         check("@media x{a{b:c}}@media x{d{e:f}}", "@media x{a{b:c}d{e:f}}");
         check(
