@@ -3,8 +3,10 @@
 //! `scan` only reads tokens: it works on every text, broken or not, in one loop that takes linear time and no stack.
 //! `print` builds on the same tokens. Neither knows of files: a URL is text, a place is a byte range.
 
+mod compete;
 mod data;
 mod once;
+mod known;
 mod merge;
 mod piece;
 mod prelude;

@@ -82,6 +82,23 @@ fn selector(pieces: &[Piece]) -> Option<String> {
             pieces[i].text = Cow::Borrowed("");
         }
     }
+    // `*.a` and `.a` serialise alike; after a combinator or at the start `*` may go, before one it may not.
+    for i in (0..pieces.len().saturating_sub(1)).rev() {
+        let begins = i == 0
+            || pieces[i].gap == Gap::Space
+            || matches!(pieces[i - 1].kind, Kind::Comma | Kind::Delim('>' | '+' | '~'));
+        let goes_on = pieces[i + 1].gap == Gap::None
+            && matches!(
+                pieces[i + 1].kind,
+                Kind::Delim('.') | Kind::Hash | Kind::OpenSquare
+            );
+        if pieces[i].is_delim('*') && !square[i] && !round[i] && begins && goes_on {
+            pieces[i + 1].gap = pieces[i].gap;
+            pieces.remove(i);
+            square.remove(i);
+            round.remove(i);
+        }
+    }
     Some(piece::join(&pieces, |i| {
         let (a, b) = (&pieces[i - 1], &pieces[i]);
         if square[i] && square[i - 1] {
@@ -217,6 +234,11 @@ mod tests {
         check(".\\31  b", ".\\31  b");
         check("> a", ">a");
         check("*|*", "*|*");
+        check("*.a > *#b *[c] * *", ".a>#b [c] * *");
+        check("a *.b", "a .b");
+        check("*|*.b", "*|*.b");
+        check("*:hover", "*:hover");
+        check(":not(*.a)", ":not(*.a)");
         check("& > a", "&>a");
         assert_eq!(selectors(";a", &token::list(";a")), None);
         assert_eq!(selectors("a,", &token::list("a,")), None);

@@ -33,7 +33,7 @@ pub(super) enum Node {
     Tail(String),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Declaration {
     /// Lower case unless custom; a hack's prefix (`*zoom`) belongs to it.
     pub(super) name: String,

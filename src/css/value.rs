@@ -13,17 +13,29 @@ use super::token::{Kind, Tok};
 /// a hack's prefix.
 pub(super) fn print(name: &str, text: &str, toks: &[Tok]) -> String {
     let mut pieces = piece::pieces(text, toks);
-    if can_rewrite(name, &pieces) {
+    let free = can_rewrite(name, &pieces);
+    if free {
         rewrite(name, &mut pieces);
     }
-    let tight = |i: usize| tight(&pieces[i - 1], &pieces[i]);
-    piece::join(&pieces, tight)
+    let tight = |i: usize| {
+        let (a, b) = (&pieces[i - 1], &pieces[i]);
+        tight(a, b) || free && apart(name, a, b)
+    };
+    let mut out = piece::join(&pieces, tight);
+    // The blank that ends an escape (`1\9 `) is not needed before `;`, `}` or `!`; an escaped blank is.
+    let trimmed = out.trim_end_matches(' ').len();
+    if !out[..trimmed].ends_with('\\') {
+        out.truncate(trimmed);
+    }
+    out
 }
 
 /// Texts that browsers keep as written (`var()` and its kin) or that are read by other rules than CSS tokens.
 fn can_rewrite(name: &str, pieces: &[Piece]) -> bool {
     !name.starts_with("--")
         && name != "unicode-range"
+        // Of `@property`: its text is what scripts read.
+        && name != "initial-value"
         && !pieces.iter().any(|p| match p.kind {
             // A colon, an equals sign: a filter of Internet Explorer.
             Kind::Colon | Kind::Delim('=' | '\\') | Kind::OpenCurly => true,
@@ -56,21 +68,38 @@ fn tight(a: &Piece, b: &Piece) -> bool {
     )
 }
 
+/// Tokens that end or begin by themselves (CSS 2.1, section 4.1.1 has it so as well): `solid #ccc`, `url(a) 0`.
+fn apart(name: &str, a: &Piece, b: &Piece) -> bool {
+    let operator = matches!(b.kind, Kind::Delim(_));
+    if name == "src" {
+        // Fonts are given to very old browsers by how they misread this.
+        return false;
+    }
+    b.kind == Kind::Hash
+        || b.kind == Kind::Str
+        || !operator
+            && matches!(
+                a.kind,
+                Kind::CloseParen | Kind::Url | Kind::Str | Kind::Percentage
+            )
+}
+
 fn rewrite(name: &str, pieces: &mut Vec<Piece>) {
     urls(pieces);
     colors(pieces);
     let mut functions: Vec<bool> = Vec::new();
-    for i in 0..pieces.len() {
-        let piece = &mut pieces[i];
+    for piece in pieces.iter_mut() {
         match piece.kind {
             // Whether lengths may lose their unit inside it.
-            Kind::Function => functions.push(false),
+            Kind::Function => functions.push(
+                name.ends_with("transform") && piece.text.to_ascii_lowercase().starts_with("translate"),
+            ),
             Kind::OpenParen | Kind::OpenSquare | Kind::OpenCurly => functions.push(false),
             Kind::CloseParen | Kind::CloseSquare | Kind::CloseCurly => {
                 functions.pop();
             }
             Kind::Number | Kind::Percentage | Kind::Dimension => {
-                let zero = functions.is_empty() && takes_zero(name);
+                let zero = functions.last().copied().unwrap_or_else(|| takes_zero(name));
                 let short = number(
                     &piece.text,
                     piece.kind,
@@ -92,6 +121,14 @@ fn rewrite(name: &str, pieces: &mut Vec<Piece>) {
     }
     if is_box(name) {
         fold_box(pieces);
+    } else if is_line(name) {
+        order_line(pieces);
+    } else if name.ends_with("transition") {
+        shorten_transition(pieces);
+    } else if name == "font-family" || name == "font" {
+        family_names(pieces);
+    } else if matches!(name, "flex" | "-webkit-flex" | "-ms-flex") {
+        flex_words(pieces);
     }
 }
 
@@ -345,68 +382,178 @@ fn fold_box(pieces: &mut Vec<Piece>) {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::css::token;
+/// Shorthands of a line's width, style and colour in any order.
+fn is_line(name: &str) -> bool {
+    matches!(
+        name,
+        "border" | "border-top" | "border-right" | "border-bottom" | "border-left" | "outline"
+    )
+}
 
-    #[test]
-    fn values_get_shorter_and_stay_equal() {
-        let check = |name: &str, value: &str, expected: &str| {
-            assert_eq!(print(name, value, &token::list(value)), expected)
+/// `solid 1px #ccc` to `1px solid #ccc`: one order compresses better than six.
+fn order_line(pieces: &mut Vec<Piece>) {
+    let mut parts: [Option<Vec<Piece>>; 3] = [None, None, None];
+    let mut i = 0;
+    while i < pieces.len() {
+        let first = &pieces[i];
+        let mut end = i + 1;
+        let rank = match first.kind {
+            Kind::Number | Kind::Dimension => 0,
+            Kind::Ident if ["thin", "medium", "thick"].iter().any(|w| first.is_word(w)) => 0,
+            Kind::Ident if STYLES.iter().any(|w| first.is_word(w)) => 1,
+            // `currentcolor`, `invert`, `inherit`: names of colours are not listed here.
+            Kind::Ident | Kind::Hash => 2,
+            Kind::Function
+                if ["rgb", "rgba", "hsl", "hsla"]
+                    .iter()
+                    .any(|f| first.is_function(f)) =>
+            {
+                while pieces
+                    .get(end)
+                    .is_some_and(|p| p.kind != Kind::CloseParen && !p.kind.opens())
+                {
+                    end += 1;
+                }
+                if pieces.get(end).is_none_or(|p| p.kind != Kind::CloseParen) {
+                    return;
+                }
+                end += 1;
+                2
+            }
+            _ => return,
         };
-        check("width", "0.50px", ".5px");
-        check("width", "-0.0px", "-0px");
-        check("width", "0px", "0");
-        check("width", "0.0px", "0");
-        check("width", "0em", "0em");
-        check("width", "0%", "0%");
-        check("width", "1.0e3px", "1.0e3px");
-        check("width", "1.0em", "1em");
-        check("width", "100px", "100px");
-        check("width", "66.66666667%", "66.66666667%");
-        check("line-height", "0px", "0px");
-        check("flex", "1 1 0px", "1 1 0px");
-        check("z-index", "1.0", "1.0");
-        check("opacity", "1.0", "1");
-        check("opacity", "0.70710678", ".70710678");
-        check("width", "calc( 0px + 1.50px )", "calc(0px + 1.5px)");
-        check("width", "calc(1px*0.5/2)", "calc(1px*.5/2)");
-        check("color", "#AABBCC", "#abc");
-        check("color", "#aabbccdd", "#abcd");
-        check("color", "#AABBCD", "#aabbcd");
-        check("color", "rgb( 1 , 2,3 )", "#010203");
-        check("color", "rgb(1.5,2,3)", "rgb(1.5,2,3)");
-        check("color", "rgb(256,2,3)", "rgb(256,2,3)");
-        check("color", "rgba(0, 0, 0, 0.50)", "rgba(0,0,0,.5)");
-        check("color", "red", "red");
-        check("background", "url( \"a.png\" ) no-repeat", "url(a.png) no-repeat");
-        check("background", "url(\"a b.png\")", "url(\"a b.png\")");
-        check("background", "url( a.png )", "url(a.png)");
-        check(
-            "background",
-            "linear-gradient(rgb(0,0,0),#FFF)",
-            "linear-gradient(#000000,#fff)"
-                .replace("#000000", "#000")
-                .as_str(),
-        );
-        check("content", "'a'", "\"a\"");
-        check("content", "'\"'", "'\"'");
-        check("content", "'\\f101'", "'\\f101'");
-        check("margin", "1px 2px 1px 2px", "1px 2px");
-        check("margin", "0px 0 0px 0", "0");
-        check("margin", "1px 2px 3px 2px", "1px 2px 3px");
-        check("border-radius", "1px 1px / 1px 1px", "1px 1px/1px 1px");
-        check("font", "12px / 1.50 'A' , b", "12px/1.5 \"A\",b");
-        check("unicode-range", "U+0025-00FF, u+4??", "U+0025-00FF,u+4??");
-        check(
-            "filter",
-            "progid:X.Y( a='#80000000', b=0.50 )",
-            "progid:X.Y(a='#80000000',b=0.50)",
-        );
-        check("filter", "alpha(opacity=50)", "alpha(opacity=50)");
-        check("color", "var( --a , #FFF )", "var(--a,#FFF)");
-        check("a", "b/**/c", "b/**/c");
-        check("margin", "1px\\9", "1px\\9");
+        let mut part = pieces[i..end].to_vec();
+        part[0].gap = Gap::Space;
+        if parts[rank].replace(part).is_some() {
+            return;
+        }
+        i = end;
+    }
+    *pieces = parts.into_iter().flatten().flatten().collect();
+}
+
+const STYLES: [&str; 10] = [
+    "none", "hidden", "dotted", "dashed", "solid", "double", "groove", "ridge", "inset", "outset",
+];
+
+/// `all`, `ease` and a delay of `0s` are what a transition has anyway.
+fn shorten_transition(pieces: &mut Vec<Piece>) {
+    let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());
+    let mut depth = 0usize;
+    for part in pieces.split_inclusive(|p| {
+        match p.kind {
+            kind if kind.opens() => depth += 1,
+            Kind::CloseParen => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        p.kind == Kind::Comma && depth == 0
+    }) {
+        let times = part.iter().filter(|p| p.kind == Kind::Dimension).count();
+        let count = |word: &str| part.iter().filter(|p| p.is_word(word)).count();
+        let plain = part
+            .iter()
+            .all(|p| matches!(p.kind, Kind::Ident | Kind::Dimension | Kind::Comma) && !p.text.contains('\\'));
+        // Without a duration there would be nothing left to stand for the transition.
+        if !plain || !(1..=2).contains(&times) || count("ease") > 1 || count("all") > 1 {
+            out.extend(part.iter().cloned());
+            continue;
+        }
+        let mut seen = 0;
+        let mut kept = part.iter().filter(|p| {
+            seen += usize::from(p.kind == Kind::Dimension);
+            !(p.is_word("ease")
+                || p.is_word("all")
+                || p.kind == Kind::Dimension && seen == 2 && p.text == "0s")
+        });
+        if let Some(first) = kept.next() {
+            out.push(Piece {
+                gap: part[0].gap,
+                ..first.clone()
+            });
+        }
+        out.extend(kept.cloned());
+    }
+    *pieces = out;
+}
+
+/// `"Helvetica Neue"` to `Helvetica Neue`: the same name, unless a word of it means something by itself.
+fn family_names(pieces: &mut [Piece]) {
+    const KEYWORDS: [&str; 26] = [
+        "serif",
+        "sans-serif",
+        "monospace",
+        "cursive",
+        "fantasy",
+        "system-ui",
+        "math",
+        "emoji",
+        "fangsong",
+        "ui-serif",
+        "ui-sans-serif",
+        "ui-monospace",
+        "ui-rounded",
+        "generic",
+        "inherit",
+        "initial",
+        "unset",
+        "revert",
+        "revert-layer",
+        "default",
+        "auto",
+        "none",
+        "normal",
+        "caption",
+        "icon",
+        "menu",
+    ];
+    for i in 0..pieces.len() {
+        if pieces[i].kind != Kind::Str || pieces.get(i + 1).is_some_and(|p| p.kind != Kind::Comma) {
+            continue;
+        }
+        // Only a name that begins here: what stands before must be a comma or the size in `font`.
+        if i > 0
+            && !matches!(
+                pieces[i - 1].kind,
+                Kind::Comma | Kind::Dimension | Kind::Percentage | Kind::Number
+            )
+        {
+            continue;
+        }
+        let inner = pieces[i].text[1..pieces[i].text.len() - 1].to_owned();
+        let word = |w: &str| {
+            w.starts_with(|c: char| c.is_ascii_alphabetic())
+                && w.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+                && !w.starts_with("ui-")
+                && !KEYWORDS.iter().any(|k| w.eq_ignore_ascii_case(k))
+        };
+        if !inner.is_empty() && inner.split(' ').all(word) {
+            if i > 0 && pieces[i - 1].kind != Kind::Comma {
+                pieces[i].gap = Gap::Space;
+            }
+            pieces[i].text = Cow::Owned(inner);
+            pieces[i].kind = Kind::Ident;
+        }
     }
 }
+
+/// `0 0 auto` to `none`, `1 1 auto` to `auto` (Flexbox 1, section 7.2).
+fn flex_words(pieces: &mut Vec<Piece>) {
+    let [a, b, c] = pieces.as_slice() else { return };
+    if !c.is_word("auto") || a.text != b.text || b.gap != Gap::Space {
+        return;
+    }
+    let word = match a.text.as_ref() {
+        "0" => "none",
+        "1" => "auto",
+        _ => return,
+    };
+    pieces[0] = Piece {
+        kind: Kind::Ident,
+        text: Cow::Borrowed(word),
+        gap: Gap::None,
+    };
+    pieces.truncate(1);
+}
+
+#[cfg(test)]
+mod tests;

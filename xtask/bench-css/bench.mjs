@@ -24,11 +24,11 @@ const memo = existsSync(memoFile) ? JSON.parse(readFileSync(memoFile, "utf8")) :
 
 function sizes(css) {
   const bytes = Buffer.from(css);
-  const key = createHash("sha256").update(bytes).digest("base64");
+  const key = process.argv.includes("--gzip-only") + createHash("sha256").update(bytes).digest("base64");
   memo[key] ??= [
     bytes.length,
     gzipSync(bytes, { level: 9 }).length,
-    brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }).length,
+    process.argv.includes("--gzip-only") ? 0 : brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }).length,
   ];
   return memo[key];
 }
@@ -73,30 +73,34 @@ function readModel(css) {
     parts.push(list.slice(from).trim());
     return parts;
   }
-  function declarations(key, block) {
+  function declarations(key, block, place = "") {
     for (let i = 0; i < block.length; i++) {
       const name = block[i];
       let value = block.getPropertyValue(name);
       if (value === "" && !name.startsWith("--")) value = shorthands.map((s) => block.getPropertyValue(s)).filter((v) => /(var|env)\(/.test(v)).join("|");
       if (name.startsWith("--")) value = value.trim();
       else if (/(var|env|attr)\(/.test(value)) value = squeeze(value);
-      out.push([key, name, value, block.getPropertyPriority(name)]);
+      out.push([key, name + place, value, block.getPropertyPriority(name)]);
     }
   }
+  // Conditions are kept as written: white space around `:` in brackets says nothing.
+  const head = (rule) => rule.cssText.slice(0, rule.cssText.indexOf("{")).trim().replace(/\s+/g, " ").replace(/\( /g, "(").replace(/(\([-\w]+) ?: ?/g, "$1:");
   function walk(rules, context) {
     for (const rule of rules) {
       const kind = rule.constructor.name;
       if (kind === "CSSStyleRule" || kind === "CSSPageRule" || kind === "CSSKeyframeRule") {
         for (const one of split(rule.selectorText ?? rule.keyText)) {
-          declarations(context + one, rule.style);
+          // Frames at different places do not compete, whatever their order.
+          declarations(context + one, rule.style, kind === "CSSKeyframeRule" ? "@" + one : "");
           if (rule.cssRules?.length) walk(rule.cssRules, context + one + "{");
         }
       } else if (kind === "CSSFontFaceRule") {
-        out.push([context + "@font-face", "(rule)", squeeze(rule.cssText), ""]);
+        const parts = [...rule.style].map((name) => `${name}:${squeeze(rule.style.getPropertyValue(name))}`);
+        out.push([context + "@font-face", "(rule)", parts.sort().join(";"), ""]);
       } else if (kind === "CSSNestedDeclarations") {
         declarations(context + "&", rule.style);
       } else if (rule.cssRules) {
-        walk(rule.cssRules, context + rule.cssText.slice(0, rule.cssText.indexOf("{")).replace(/\s+/g, " ") + "{");
+        walk(rule.cssRules, context + head(rule) + "{");
         if (kind === "CSSKeyframesRule" || kind === "CSSLayerBlockRule") out.push([context, kind, rule.name, ""]);
       } else {
         out.push([context, kind, squeeze(rule.cssText), ""]);
@@ -134,9 +138,15 @@ function losses(before, after) {
     const here = new Set(list);
     const gained = other.filter((e) => !here.has(e));
     lost.push(...gained.map((e) => "gained " + e));
-    const left = list.filter((e) => there.has(e)), right = other.filter((e) => here.has(e));
-    const at = left.findIndex((e, i) => e !== right[i]);
-    if (at >= 0) moved.push(`${group}: ${left[at]} before ${right[at]}`);
+    const place = new Map(other.map((e, i) => [e, i]));
+    const left = list.filter((e) => there.has(e));
+    if (left.every((e, i) => i === 0 || place.get(left[i - 1]) < place.get(e))) continue;
+    // Two equal values may change places: whichever wins, the same is shown.
+    for (let i = 0; i < left.length; i++) {
+      for (let k = i + 1; k < left.length; k++) {
+        if (place.get(left[i]) > place.get(left[k]) && JSON.parse(left[i])[2] !== JSON.parse(left[k])[2]) moved.push(`${group}: ${left[i]} before ${left[k]}`);
+      }
+    }
   }
   for (const [group, list] of b) if (!a.has(group)) lost.push(...list.map((e) => "gained " + e));
   return { lost, moved };
