@@ -54,8 +54,20 @@ pub fn build(
         let after = with_changes(&graph, &plan, &sizes);
         let later = after_plan(&site, &graph, &plan, options);
         let weights = Weights { before: sizes, after };
-        let report = assemble(&site, &graph, Some((&later, &site)), &plan, &weights, None, diagnostics, options)?;
-        return Ok(Built { report, staging: None });
+        let report = assemble(
+            &site,
+            &graph,
+            Some((&later, &site)),
+            &plan,
+            &weights,
+            None,
+            diagnostics,
+            options,
+        )?;
+        return Ok(Built {
+            report,
+            staging: None,
+        });
     };
     progress("writing");
     let written = output::write(&site, &graph, &plan, &staging, options)?;
@@ -65,8 +77,20 @@ pub fn build(
     let (out_graph, _) = graph::link(&out_site, options)?;
     let weights = Weights::of(&graph, &plan, &written);
     let again = Some((&out_graph, &out_site));
-    let report = assemble(&site, &graph, again, &plan, &weights, Some(&written), diagnostics, options)?;
-    Ok(Built { report, staging: Some(staging) })
+    let report = assemble(
+        &site,
+        &graph,
+        again,
+        &plan,
+        &weights,
+        Some(&written),
+        diagnostics,
+        options,
+    )?;
+    Ok(Built {
+        report,
+        staging: Some(staging),
+    })
 }
 
 /// Measures SITE as it is.
@@ -78,8 +102,20 @@ pub fn report(root: &Path, options: &Options, progress: Progress<'_>) -> anyhow:
     diagnostics.extend(found);
     progress("measuring");
     let sizes = fast_sizes(&site, options)?;
-    let weights = Weights { after: sizes.clone(), before: sizes };
-    assemble(&site, &graph, None, &Plan::default(), &weights, None, diagnostics, options)
+    let weights = Weights {
+        after: sizes.clone(),
+        before: sizes,
+    };
+    assemble(
+        &site,
+        &graph,
+        None,
+        &Plan::default(),
+        &weights,
+        None,
+        diagnostics,
+        options,
+    )
 }
 
 /// The size of every file of SITE, before and after, by `FileId`.
@@ -102,8 +138,14 @@ impl Weights {
 
 /// Files that the plan changes, with their sizes before and after.
 fn changed<'a>(graph: &'a Graph, plan: &'a Plan) -> impl Iterator<Item = (FileId, Sizes, Sizes)> + 'a {
-    let sheets = plan.sheets.iter().map(|(&key, c)| (graph.sheets[key as usize].file, c.before, c.after));
-    let pages = plan.pages.iter().map(|(&page, c)| (graph.pages[page as usize].file, c.before, c.after));
+    let sheets = plan
+        .sheets
+        .iter()
+        .map(|(&key, c)| (graph.sheets[key as usize].file, c.before, c.after));
+    let pages = plan
+        .pages
+        .iter()
+        .map(|(&page, c)| (graph.pages[page as usize].file, c.before, c.after));
     sheets.chain(pages)
 }
 
@@ -144,12 +186,20 @@ fn stale_variants(site: &Site, written: &[Written]) -> Vec<Diagnostic> {
     stale
         .map(|(id, _)| {
             let path = &site.files[id].path;
-            Diagnostic::new(path, None, Code::StaleVariant, "a .gz or .br beside it in SITE holds something else; OUT has it made anew or not at all")
+            Diagnostic::new(
+                path,
+                None,
+                Code::StaleVariant,
+                "a .gz or .br beside it in SITE holds something else; OUT has it made anew or not at all",
+            )
         })
         .collect()
 }
 
-#[expect(clippy::too_many_arguments, reason = "the one place where all results of the stages meet")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the one place where all results of the stages meet"
+)]
 fn assemble(
     site: &Site,
     graph: &Graph,
@@ -181,21 +231,38 @@ fn assemble(
             path: site.file(facts.file).path.clone(),
             before: views(&before_views[index], overhead),
             after: later.map(|(v, _)| views(&v, overhead)),
-            requests: requests(site, graph, later.map(|(_, graph)| graph), index as u32, &mut names),
+            requests: requests(
+                site,
+                graph,
+                later.map(|(_, graph)| graph),
+                index as u32,
+                &mut names,
+            ),
         });
     }
     diagnostics.sort();
     diagnostics.dedup();
-    let levels = Levels { ..measure::levels(options) };
+    let levels = Levels {
+        ..measure::levels(options)
+    };
     let mut totals = report::Totals::of(&pages, site.files.len() as u64);
-    totals.policy = if plan.uses_data { policy_needs(site, graph, plan, options)? } else { Vec::new() };
+    totals.policy = if plan.uses_data {
+        policy_needs(site, graph, plan, options)?
+    } else {
+        Vec::new()
+    };
     totals.written = written.map(|written| summed(site, written));
     Ok(Report {
-        entry: graph.entry.map(|entry| site.file(graph.pages[entry as usize].file).path.clone()),
+        entry: graph
+            .entry
+            .map(|entry| site.file(graph.pages[entry as usize].file).path.clone()),
         measured: report::Measured {
             gzip: levels.gzip.to_string(),
             brotli: levels.brotli.to_string(),
-            viewport: report::Viewport { width: options.viewport.0, height: options.viewport.1 },
+            viewport: report::Viewport {
+                width: options.viewport.0,
+                height: options.viewport.1,
+            },
             request_overhead: overhead,
         },
         pages,
@@ -216,13 +283,19 @@ fn check(
     options: &Options,
 ) -> anyhow::Result<()> {
     let path = |index: usize| &site.file(graph.pages[index].file).path;
-    anyhow::ensure!(before.len() == after.len(), "OUT has other pages than SITE: this is a fault of fewer");
+    anyhow::ensure!(
+        before.len() == after.len(),
+        "OUT has other pages than SITE: this is a fault of fewer"
+    );
     let entry = graph.entry.unwrap_or_default() as usize;
     debug_assert_eq!(graph.entry, out_graph.entry);
     for (index, (was, is)) in before.iter().zip(after).enumerate() {
         let overhead = options.request_overhead;
         if let Some(why) = compare::worse(was, is, (&before[entry], &after[entry]), overhead) {
-            anyhow::bail!("{} got worse ({why}): this is a fault of fewer, OUT is not written; --skip all avoids it", path(index));
+            anyhow::bail!(
+                "{} got worse ({why}): this is a fault of fewer, OUT is not written; --skip all avoids it",
+                path(index)
+            );
         }
     }
     Ok(())
@@ -240,7 +313,10 @@ fn views(views: &Views, overhead: u64) -> report::Views {
             },
         }
     };
-    report::Views { first: view(&views.first), follow_up: view(&views.follow_up) }
+    report::Views {
+        first: view(&views.first),
+        follow_up: view(&views.follow_up),
+    }
 }
 
 /// Shared strings of the report: most pages name the same few files.
@@ -251,8 +327,15 @@ struct Names {
 
 impl Names {
     fn new(graph: &Graph) -> Names {
-        let urls = graph.addresses.iter().map(|a| Arc::from(a.url.as_str())).collect();
-        Names { urls, initiators: HashMap::new() }
+        let urls = graph
+            .addresses
+            .iter()
+            .map(|a| Arc::from(a.url.as_str()))
+            .collect();
+        Names {
+            urls,
+            initiators: HashMap::new(),
+        }
     }
 
     fn initiator(&mut self, site: &Site, graph: &Graph, request: &Request) -> Arc<str> {
@@ -262,7 +345,10 @@ impl Names {
             Initiator::StyleElement => "style element".to_owned(),
             Initiator::StyleAttribute => "style attribute".to_owned(),
         };
-        self.initiators.entry(name).or_insert_with_key(|name| Arc::from(name.as_str())).clone()
+        self.initiators
+            .entry(name)
+            .or_insert_with_key(|name| Arc::from(name.as_str()))
+            .clone()
     }
 }
 
@@ -274,7 +360,9 @@ fn requests(
     names: &mut Names,
 ) -> Vec<report::Request> {
     let later: Option<HashSet<&str>> = after.map(|out| {
-        compare::requests(out, page).map(|r| out.addresses[r.address as usize].url.as_str()).collect()
+        compare::requests(out, page)
+            .map(|r| out.addresses[r.address as usize].url.as_str())
+            .collect()
     });
     let facts = &graph.pages[page as usize];
     let mut seen = HashSet::new();
@@ -289,7 +377,9 @@ fn requests(
             redirected.insert(format!("{}/", address.url));
             continue;
         }
-        let stays = later.as_ref().is_none_or(|later| later.contains(address.url.as_str()));
+        let stays = later
+            .as_ref()
+            .is_none_or(|later| later.contains(address.url.as_str()));
         let state = match address.to {
             _ if !stays => State::Inlined,
             Destination::Missing => State::Missing,
@@ -305,9 +395,24 @@ fn requests(
         });
     }
     let markup: Arc<str> = Arc::from("markup");
-    let other = |url: Arc<str>, kind: Kind, state: State| report::Request { url, kind, initiator: markup.clone(), state };
-    list.extend(facts.icons.iter().map(|&a| other(names.urls[a as usize].clone(), Kind::Icon, State::Icon)));
-    list.extend(facts.external.iter().map(|url| other(Arc::from(url.as_str()), Kind::Meta, State::External)));
+    let other = |url: Arc<str>, kind: Kind, state: State| report::Request {
+        url,
+        kind,
+        initiator: markup.clone(),
+        state,
+    };
+    list.extend(
+        facts
+            .icons
+            .iter()
+            .map(|&a| other(names.urls[a as usize].clone(), Kind::Icon, State::Icon)),
+    );
+    list.extend(
+        facts
+            .external
+            .iter()
+            .map(|url| other(Arc::from(url.as_str()), Kind::Meta, State::External)),
+    );
     list
 }
 
@@ -335,13 +440,23 @@ fn decisions(site: &Site, plan: &Plan) -> Vec<report::Decision> {
 fn policy_needs(site: &Site, graph: &Graph, plan: &Plan, options: &Options) -> anyhow::Result<Vec<String>> {
     let had = site_uses_data(site, graph)?;
     let _ = (plan, options);
-    Ok(if had { Vec::new() } else { vec!["img-src data:".to_owned()] })
+    Ok(if had {
+        Vec::new()
+    } else {
+        vec!["img-src data:".to_owned()]
+    })
 }
 
 /// Some stylesheet of SITE names a `data:` image already.
 fn site_uses_data(site: &Site, graph: &Graph) -> anyhow::Result<bool> {
     let _ = site;
-    Ok(graph.sheets.iter().any(|sheet| sheet.scan.urls.iter().any(|u| u.value.trim_start().starts_with("data:image"))))
+    Ok(graph.sheets.iter().any(|sheet| {
+        sheet
+            .scan
+            .urls
+            .iter()
+            .any(|u| u.value.trim_start().starts_with("data:image"))
+    }))
 }
 
 fn summed(site: &Site, written: &[Written]) -> report::Written {
@@ -363,5 +478,8 @@ fn summed(site: &Site, written: &[Written]) -> report::Written {
 
 /// Names of the passes that ran, for the summary of a build without any.
 pub fn passes(options: &Options) -> BTreeMap<&'static str, bool> {
-    Pass::ALL.into_iter().map(|pass| (pass.name(), options.runs(pass))).collect()
+    Pass::ALL
+        .into_iter()
+        .map(|pass| (pass.name(), options.runs(pass)))
+        .collect()
 }

@@ -173,7 +173,9 @@ fn globs(patterns: &[String], flag: &str) -> anyhow::Result<Option<GlobSet>> {
     }
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
-        let glob = GlobBuilder::new(pattern.trim_start_matches('/')).literal_separator(true).build();
+        let glob = GlobBuilder::new(pattern.trim_start_matches('/'))
+            .literal_separator(true)
+            .build();
         set.add(glob.with_context(|| format!("{flag} {pattern}"))?);
     }
     Ok(Some(set.build().with_context(|| flag.to_owned())?))
@@ -207,13 +209,18 @@ impl Build {
             };
             Pass::ALL.into_iter().filter(skips).collect()
         };
-        let (added, listed): (Vec<&String>, Vec<&String>) =
-            self.encoding.encode_types.iter().partition(|t| t.starts_with('+'));
+        let (added, listed): (Vec<&String>, Vec<&String>) = self
+            .encoding
+            .encode_types
+            .iter()
+            .partition(|t| t.starts_with('+'));
         let mut options = self.common.options()?;
         if !listed.is_empty() {
             options.encode_types = listed.into_iter().map(|t| extension(t)).collect();
         }
-        options.encode_types.extend(added.into_iter().map(|t| extension(t)));
+        options
+            .encode_types
+            .extend(added.into_iter().map(|t| extension(t)));
         Ok(Options {
             inline_limit: self.passes.inline_limit,
             skip,

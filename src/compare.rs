@@ -32,14 +32,20 @@ impl Count {
 
     /// Bytes with the overhead of every request: gzip, brotli.
     pub fn cost(&self, overhead: u64) -> [u64; 2] {
-        [self.bytes.gzip + self.requests * overhead, self.bytes.br + self.requests * overhead]
+        [
+            self.bytes.gzip + self.requests * overhead,
+            self.bytes.br + self.requests * overhead,
+        ]
     }
 }
 
 /// The views of every page of `graph`, when each of its files has the size that `sizes` says.
 pub fn count(graph: &Graph, sizes: impl Fn(FileId) -> Sizes) -> Vec<Views> {
     let cached: HashSet<AddressId> = match graph.entry {
-        Some(entry) => requests(graph, entry).map(|r| r.address).filter(|&a| !graph.is_revalidated(a)).collect(),
+        Some(entry) => requests(graph, entry)
+            .map(|r| r.address)
+            .filter(|&a| !graph.is_revalidated(a))
+            .collect(),
         None => HashSet::new(),
     };
     let size = |address: AddressId| match graph.addresses[address as usize].to {
@@ -67,7 +73,10 @@ pub fn count(graph: &Graph, sizes: impl Fn(FileId) -> Sizes) -> Vec<Views> {
 
 /// The requests of a page's view with those of its frames; an address may come twice.
 pub fn requests(graph: &Graph, page: u32) -> impl Iterator<Item = &Request> {
-    graph.documents(page).into_iter().flat_map(|d| graph.pages[d as usize].requests.iter())
+    graph
+        .documents(page)
+        .into_iter()
+        .flat_map(|d| graph.pages[d as usize].requests.iter())
 }
 
 /// How a page got worse against promise 3, if it did.
@@ -81,10 +90,26 @@ pub fn worse(before: &Views, after: &Views, entry: (&Views, &Views), overhead: u
     };
     let (first_before, first_after) = (before.first.cost(overhead), after.first.cost(overhead));
     let (visit_before, visit_after) = (visit(entry.0, before), visit(entry.1, after));
-    more("requests of the first view", before.first.requests, after.first.requests)
-        .or_else(|| more("requests of the follow-up view", before.follow_up.requests, after.follow_up.requests))
-        .or_else(|| more("bytes of the first view (gzip)", first_before[0], first_after[0]))
-        .or_else(|| more("bytes of the first view (brotli)", first_before[1], first_after[1]))
-        .or_else(|| more("bytes of a visit (gzip)", visit_before[0], visit_after[0]))
-        .or_else(|| more("bytes of a visit (brotli)", visit_before[1], visit_after[1]))
+    more(
+        "requests of the first view",
+        before.first.requests,
+        after.first.requests,
+    )
+    .or_else(|| {
+        more(
+            "requests of the follow-up view",
+            before.follow_up.requests,
+            after.follow_up.requests,
+        )
+    })
+    .or_else(|| more("bytes of the first view (gzip)", first_before[0], first_after[0]))
+    .or_else(|| {
+        more(
+            "bytes of the first view (brotli)",
+            first_before[1],
+            first_after[1],
+        )
+    })
+    .or_else(|| more("bytes of a visit (gzip)", visit_before[0], visit_after[0]))
+    .or_else(|| more("bytes of a visit (brotli)", visit_before[1], visit_after[1]))
 }

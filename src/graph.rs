@@ -177,7 +177,9 @@ impl Graph {
 /// 64 bits of a hash of the bytes.
 pub fn hash(bytes: &[u8]) -> u64 {
     let full = blake3::hash(bytes);
-    full.as_bytes()[..8].iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte))
+    full.as_bytes()[..8]
+        .iter()
+        .fold(0, |sum, &byte| sum << 8 | u64::from(byte))
 }
 
 /// Interns addresses in the order in which they are first met.
@@ -206,18 +208,29 @@ const GROUP: usize = 2048;
 pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagnostic>)> {
     let mount = url::mount(options.base_url.as_deref())?;
     let fallback = page::fallback_encoding(options)?;
-    let window = Window { width: options.viewport.0, height: options.viewport.1 };
+    let window = Window {
+        width: options.viewport.0,
+        height: options.viewport.1,
+    };
     let mut diagnostics = Vec::new();
     let (sheets, found) = sheet::read_all(site, &mount, fallback)?;
     diagnostics.extend(found);
-    let sheet_of: HashMap<FileId, u32> = sheets.iter().enumerate().map(|(i, s)| (s.file, i as u32)).collect();
+    let sheet_of: HashMap<FileId, u32> = sheets
+        .iter()
+        .enumerate()
+        .map(|(i, s)| (s.file, i as u32))
+        .collect();
     let headers = read_headers(site)?;
 
     let page_files: Vec<FileId> = (0..site.files.len() as u32)
         .map(FileId)
         .filter(|&id| matches!(site.file(id).media, Media::Html | Media::Xhtml))
         .collect();
-    let page_of: HashMap<FileId, u32> = page_files.iter().enumerate().map(|(i, &f)| (f, i as u32)).collect();
+    let page_of: HashMap<FileId, u32> = page_files
+        .iter()
+        .enumerate()
+        .map(|(i, &f)| (f, i as u32))
+        .collect();
     let context = page::Context {
         site,
         options,
@@ -250,12 +263,19 @@ pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagno
     let mut sheets = sheets;
     for sheet in &mut sheets {
         for target in &sheet.targets {
-            if let Some(Address { to: Destination::File(file), .. }) = target {
+            if let Some(Address {
+                to: Destination::File(file),
+                ..
+            }) = target
+            {
                 referenced[file.0 as usize] = true;
             }
         }
         let targets = std::mem::take(&mut sheet.targets);
-        sheet.addresses = targets.iter().map(|t| t.as_ref().and_then(|t| interner.index.get(t).copied())).collect();
+        sheet.addresses = targets
+            .iter()
+            .map(|t| t.as_ref().and_then(|t| interner.index.get(t).copied()))
+            .collect();
         sheet.targets = targets;
     }
     let entry = choose_entry(site, options, &page_files, &links_to)?;
@@ -264,7 +284,17 @@ pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagno
     }
     diagnostics.extend(unreferenced(site, &page_files, &referenced));
     let Interner { addresses, index } = interner;
-    let graph = Graph { mount, sheets, pages, addresses, entry, referenced, sheet_of, page_of, index };
+    let graph = Graph {
+        mount,
+        sheets,
+        pages,
+        addresses,
+        entry,
+        referenced,
+        sheet_of,
+        page_of,
+        index,
+    };
     Ok((graph, diagnostics))
 }
 
@@ -283,10 +313,19 @@ fn choose_entry(
     pages: &[FileId],
     links_to: &[u32],
 ) -> anyhow::Result<Option<u32>> {
-    let index_of = |path: &[u8]| pages.iter().position(|&f| site.file(f).path.as_bytes() == path).map(|i| i as u32);
+    let index_of = |path: &[u8]| {
+        pages
+            .iter()
+            .position(|&f| site.file(f).path.as_bytes() == path)
+            .map(|i| i as u32)
+    };
     if let Some(wanted) = &options.entry {
         let path = wanted.trim_start_matches('/');
-        let path = if path.is_empty() || path.ends_with('/') { format!("{path}index.html") } else { path.into() };
+        let path = if path.is_empty() || path.ends_with('/') {
+            format!("{path}index.html")
+        } else {
+            path.into()
+        };
         return match index_of(path.as_bytes()) {
             Some(page) => Ok(Some(page)),
             None => anyhow::bail!("--entry {wanted}: no such page in {}", site.root.display()),
@@ -306,7 +345,10 @@ fn unreferenced(site: &Site, pages: &[FileId], referenced: &[bool]) -> Vec<Diagn
         let name = path.name();
         name.starts_with(b".")
             || name.starts_with(b"_")
-            || matches!(name, b"favicon.ico" | b"robots.txt" | b"sitemap.xml" | b"CNAME" | b"404.html" | b"humans.txt")
+            || matches!(
+                name,
+                b"favicon.ico" | b"robots.txt" | b"sitemap.xml" | b"CNAME" | b"404.html" | b"humans.txt"
+            )
             || path.as_bytes().starts_with(b".well-known/")
     };
     (0..site.files.len() as u32)

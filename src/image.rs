@@ -79,14 +79,31 @@ pub fn data_url(file: &File, bytes: &[u8], limit: u64) -> Result<String, Refusal
 
 /// No script, no entity definitions, and every reference is a fragment of the image itself.
 fn is_self_contained(svg: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(svg) else { return false };
+    let Ok(text) = std::str::from_utf8(svg) else {
+        return false;
+    };
     let lower = text.to_ascii_lowercase();
-    let forbidden = ["<script", "<!entity", "<?xml-stylesheet", "<foreignobject", "@import", "<a ", "<a\n", "<animate", "<set"];
+    let forbidden = [
+        "<script",
+        "<!entity",
+        "<?xml-stylesheet",
+        "<foreignobject",
+        "@import",
+        "<a ",
+        "<a\n",
+        "<animate",
+        "<set",
+    ];
     if forbidden.iter().any(|part| lower.contains(part)) || has_event_handler(&lower) {
         return false;
     }
     let after = |mark: &'static str| lower.match_indices(mark).map(move |(at, mark)| at + mark.len());
-    let local_url = after("url(").all(|at| lower[at..].trim_start_matches([' ', '"', '\'', '&']).trim_start_matches("quot;").starts_with('#'));
+    let local_url = after("url(").all(|at| {
+        lower[at..]
+            .trim_start_matches([' ', '"', '\'', '&'])
+            .trim_start_matches("quot;")
+            .starts_with('#')
+    });
     let local_href = after("href").chain(after("src")).all(|at| {
         let rest = lower[at..].trim_start();
         match rest.strip_prefix('=') {
@@ -118,7 +135,9 @@ mod tests {
     #[test]
     fn svg_is_checked_for_references() {
         let check = |inner: &str, expected: bool| {
-            let svg = format!("<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'>{inner}</svg>");
+            let svg = format!(
+                "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'>{inner}</svg>"
+            );
             assert_eq!(is_self_contained(svg.as_bytes()), expected, "{inner}");
         };
         check("<rect fill='#c00'/>", true);

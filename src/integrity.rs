@@ -20,14 +20,18 @@ fn digest(algorithm: &str, bytes: &[u8]) -> Option<String> {
 fn items(value: &str) -> impl Iterator<Item = (&str, &str)> {
     value.split_ascii_whitespace().filter_map(|item| {
         let (algorithm, rest) = item.split_once('-')?;
-        ALGORITHMS.contains(&algorithm).then(|| (algorithm, rest.split('?').next().unwrap_or(rest)))
+        ALGORITHMS
+            .contains(&algorithm)
+            .then(|| (algorithm, rest.split('?').next().unwrap_or(rest)))
     })
 }
 
 /// Whether a browser accepts `bytes` under this value: one hash of the strongest algorithm named must fit.
 /// A value that names no known algorithm accepts everything.
 pub fn matches(value: &str, bytes: &[u8]) -> bool {
-    let Some(strongest) = items(value).filter_map(|(a, _)| ALGORITHMS.iter().position(|&known| known == a)).max()
+    let Some(strongest) = items(value)
+        .filter_map(|(a, _)| ALGORITHMS.iter().position(|&known| known == a))
+        .max()
     else {
         return true;
     };
@@ -37,14 +41,27 @@ pub fn matches(value: &str, bytes: &[u8]) -> bool {
 
 /// Base64url letters and missing padding are accepted, as browsers do.
 fn same_hash(given: &str, expected: Option<&str>) -> bool {
-    let plain: String = given.chars().map(|c| match c { '-' => '+', '_' => '/', c => c }).collect();
+    let plain: String = given
+        .chars()
+        .map(|c| match c {
+            '-' => '+',
+            '_' => '/',
+            c => c,
+        })
+        .collect();
     expected.is_some_and(|e| e.trim_end_matches('=') == plain.trim_end_matches('='))
 }
 
 /// The value for new bytes: the strongest algorithm of the old one. `None` if the old one named none.
 pub fn renew(value: &str, bytes: &[u8]) -> Option<String> {
-    let strongest = items(value).filter_map(|(a, _)| ALGORITHMS.iter().position(|&known| known == a)).max()?;
-    Some(format!("{}-{}", ALGORITHMS[strongest], digest(ALGORITHMS[strongest], bytes)?))
+    let strongest = items(value)
+        .filter_map(|(a, _)| ALGORITHMS.iter().position(|&known| known == a))
+        .max()?;
+    Some(format!(
+        "{}-{}",
+        ALGORITHMS[strongest],
+        digest(ALGORITHMS[strongest], bytes)?
+    ))
 }
 
 #[cfg(test)]
@@ -56,7 +73,9 @@ mod tests {
 
     #[test]
     fn a_value_fits_or_not() {
-        let check = |value: &str, bytes: &[u8], expected: bool| assert_eq!(matches(value, bytes), expected, "{value}");
+        let check = |value: &str, bytes: &[u8], expected: bool| {
+            assert_eq!(matches(value, bytes), expected, "{value}")
+        };
         check(EMPTY_256, b"", true);
         check(EMPTY_256, b"x", false);
         check("sha256-47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU", b"", true);

@@ -29,7 +29,15 @@ fn run(command: &Command) -> anyhow::Result<ExitCode> {
     let (common, result) = match command {
         Command::Build(build) => (&build.common, {
             let options = build.options()?;
-            let work = || build::build(&build.site, &build.out, &options, build.dry_run, &progress(&build.common));
+            let work = || {
+                build::build(
+                    &build.site,
+                    &build.out,
+                    &options,
+                    build.dry_run,
+                    &progress(&build.common),
+                )
+            };
             parallel::with_threads(options.threads, work)?.map(|built| (built.report, built.staging))
         }),
         Command::Report(report) => (&report.common, {
@@ -41,7 +49,10 @@ fn run(command: &Command) -> anyhow::Result<ExitCode> {
     clear_progress(common);
     let (mut report, staging) = result?;
     report.max_requests = common.max_requests;
-    let violations = common.max_requests.map(|max| report::over_budget(&report, max)).unwrap_or_default();
+    let violations = common
+        .max_requests
+        .map(|max| report::over_budget(&report, max))
+        .unwrap_or_default();
     if let Some(path) = &common.report {
         let mut json = Vec::new();
         report::write_json(&report, &mut json)?;
@@ -55,7 +66,11 @@ fn run(command: &Command) -> anyhow::Result<ExitCode> {
     for violation in &violations {
         eprintln!("error: {violation}");
     }
-    Ok(if failed { ExitCode::from(OVER_BUDGET) } else { ExitCode::SUCCESS })
+    Ok(if failed {
+        ExitCode::from(OVER_BUDGET)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// SITE is never written, and what stands in OUT is the site alone.
@@ -66,11 +81,20 @@ fn check_report_path(command: &Command) -> anyhow::Result<()> {
     };
     let Some(path) = &common.report else { return Ok(()) };
     let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
-    let is_device = disk::stat(path).is_ok_and(|stat| !matches!(stat.kind, disk::Kind::File | disk::Kind::Folder));
-    anyhow::ensure!(is_json || is_device, "--report {}: expected a name that ends in .json", path.display());
+    let is_device =
+        disk::stat(path).is_ok_and(|stat| !matches!(stat.kind, disk::Kind::File | disk::Kind::Folder));
+    anyhow::ensure!(
+        is_json || is_device,
+        "--report {}: expected a name that ends in .json",
+        path.display()
+    );
     for (name, folder) in folders {
         let inside = disk::is_inside(path, folder)?;
-        anyhow::ensure!(!inside, "--report {} lies inside {name}: choose a place outside", path.display());
+        anyhow::ensure!(
+            !inside,
+            "--report {} lies inside {name}: choose a place outside",
+            path.display()
+        );
     }
     Ok(())
 }
@@ -85,7 +109,11 @@ fn print(report: &Report, common: &Common) -> anyhow::Result<()> {
         Color::Never => false,
         Color::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none(),
     };
-    let diagnostics = report::diagnostics_text(&report.diagnostics, common.verbose, wants(std::io::stderr().is_terminal()));
+    let diagnostics = report::diagnostics_text(
+        &report.diagnostics,
+        common.verbose,
+        wants(std::io::stderr().is_terminal()),
+    );
     std::io::stderr().write_all(diagnostics.as_bytes())?;
     let width = 80;
     let summary = report::summary(report, width, wants(std::io::stdout().is_terminal()));

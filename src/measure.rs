@@ -15,7 +15,11 @@ pub struct Sizes {
 impl Sizes {
     /// A body that travels as it is whatever the client accepts.
     pub fn plain(bytes: u64) -> Sizes {
-        Sizes { identity: bytes, gzip: bytes, br: bytes }
+        Sizes {
+            identity: bytes,
+            gzip: bytes,
+            br: bytes,
+        }
     }
 
     /// No coding got larger and one got smaller.
@@ -32,7 +36,10 @@ pub struct Levels {
 }
 
 /// The levels that candidates are compared with.
-pub const FAST: Levels = Levels { gzip: encode::FAST_GZIP, brotli: encode::FAST_BROTLI };
+pub const FAST: Levels = Levels {
+    gzip: encode::FAST_GZIP,
+    brotli: encode::FAST_BROTLI,
+};
 
 /// The levels that variants are written with; with the fast ones where a coding is turned off.
 pub fn final_levels(options: &Options) -> Levels {
@@ -44,7 +51,11 @@ pub fn final_levels(options: &Options) -> Levels {
 
 /// The levels that this build compares with.
 pub fn levels(options: &Options) -> Levels {
-    if options.measure_full { final_levels(options) } else { FAST }
+    if options.measure_full {
+        final_levels(options)
+    } else {
+        FAST
+    }
 }
 
 /// The sizes of `bytes`. `encoded`: whether files of this kind get variants.

@@ -40,7 +40,14 @@ pub fn write(
             own_variants[plain.0 as usize].push(id);
         }
     }
-    let writer = Writer { site, graph, plan, staging, options, own_variants };
+    let writer = Writer {
+        site,
+        graph,
+        plan,
+        staging,
+        options,
+        own_variants,
+    };
     let mut ids: Vec<FileId> = (0..site.files.len() as u32).map(FileId).collect();
     ids.retain(|&id| site.file(id).variant_of.is_none());
     // The longest work first, so that no thread is left with it at the end.
@@ -66,10 +73,19 @@ impl Writer<'_> {
         let file = self.site.file(id);
         let wants_variants = variants::wanted(file, self.options);
         let edited = self.edited(id)?;
-        let modified = if edited.is_some() { self.newest(id) } else { file.modified };
+        let modified = if edited.is_some() {
+            self.newest(id)
+        } else {
+            file.modified
+        };
         if edited.is_none() && !wants_variants && self.own_variants[id.0 as usize].is_empty() {
-            let size = self.staging.copy(&self.site.place(id), &file.path, modified, file.mode)?;
-            return Ok(Written { sizes: Sizes::plain(size), ..Written::default() });
+            let size = self
+                .staging
+                .copy(&self.site.place(id), &file.path, modified, file.mode)?;
+            return Ok(Written {
+                sizes: Sizes::plain(size),
+                ..Written::default()
+            });
         }
         let is_edited = edited.is_some();
         let bytes = match edited {
@@ -77,7 +93,11 @@ impl Writer<'_> {
             None => self.unchanged(id)?,
         };
         self.staging.write(&file.path, &bytes, modified, file.mode)?;
-        let made = if wants_variants { variants::make(&bytes, self.options) } else { Vec::new() };
+        let made = if wants_variants {
+            variants::make(&bytes, self.options)
+        } else {
+            Vec::new()
+        };
         let mut written = Written {
             sizes: Sizes::plain(bytes.len() as u64),
             edited: is_edited,
@@ -89,13 +109,18 @@ impl Writer<'_> {
             let packed = self.site.read(own)?;
             let linked = self.graph.referenced[own.0 as usize];
             let coding = variants::coding_of(path);
-            let plain = if is_edited { self.unchanged(id)? } else { bytes.clone() };
-            written.stale_variant |= coding.is_some_and(|c| !variants::unpacks_to(c, &packed, &plain));
-            let body = match variants::own_variant(self.site, own, &packed, &bytes, &made, linked, self.options) {
-                Own::Keep => packed,
-                Own::Rewrite(body) => body,
-                Own::Remove => continue,
+            let plain = if is_edited {
+                self.unchanged(id)?
+            } else {
+                bytes.clone()
             };
+            written.stale_variant |= coding.is_some_and(|c| !variants::unpacks_to(c, &packed, &plain));
+            let body =
+                match variants::own_variant(self.site, own, &packed, &bytes, &made, linked, self.options) {
+                    Own::Keep => packed,
+                    Own::Rewrite(body) => body,
+                    Own::Remove => continue,
+                };
             self.staging.write(path, &body, modified, file.mode)?;
             written.count(coding, body.len());
             done.extend(coding);
@@ -116,8 +141,12 @@ impl Writer<'_> {
         if let Some(change) = self.graph.sheet_of(id).and_then(|key| self.plan.sheets.get(&key)) {
             return Ok(Some(change.bytes.to_vec()));
         }
-        let Some(page) = self.graph.page_of(id) else { return Ok(None) };
-        let Some(change) = self.plan.pages.get(&page) else { return Ok(None) };
+        let Some(page) = self.graph.page_of(id) else {
+            return Ok(None);
+        };
+        let Some(change) = self.plan.pages.get(&page) else {
+            return Ok(None);
+        };
         let bytes = self.unchanged(id)?;
         let images = change
             .inlined
@@ -125,17 +154,31 @@ impl Writer<'_> {
             .filter_map(|address| Some((*address, self.plan.images.get(address)?.clone())))
             .collect();
         let reader = Reader::new(self.site, self.graph, self.options, page, &bytes);
-        let edited = reader.rewrite(&PageEdits { minify: change.minify, images: &images, plan: self.plan });
+        let edited = reader.rewrite(&PageEdits {
+            minify: change.minify,
+            images: &images,
+            plan: self.plan,
+        });
         Ok(Some(edited).filter(|edited| *edited != bytes))
     }
 
     /// The file's bytes, which must be those that the plan was made from.
     fn unchanged(&self, id: FileId) -> anyhow::Result<Vec<u8>> {
         let bytes = self.site.read(id)?;
-        let page = self.graph.page_of(id).map(|page| self.graph.pages[page as usize].hash);
-        let sheet = self.graph.sheet_of(id).map(|key| self.graph.sheets[key as usize].hash);
+        let page = self
+            .graph
+            .page_of(id)
+            .map(|page| self.graph.pages[page as usize].hash);
+        let sheet = self
+            .graph
+            .sheet_of(id)
+            .map(|key| self.graph.sheets[key as usize].hash);
         let expected = page.or(sheet).unwrap_or_else(|| graph::hash(&bytes));
-        anyhow::ensure!(graph::hash(&bytes) == expected, "{} changed during the build", self.site.file(id).path);
+        anyhow::ensure!(
+            graph::hash(&bytes) == expected,
+            "{} changed during the build",
+            self.site.file(id).path
+        );
         Ok(bytes)
     }
 
@@ -157,7 +200,11 @@ impl Writer<'_> {
                 count(&mut change.inlined.iter());
             }
             for (file, _) in &*self.graph.pages[page as usize].integrity {
-                if self.graph.sheet_of(*file).is_some_and(|key| self.plan.sheets.contains_key(&key)) {
+                if self
+                    .graph
+                    .sheet_of(*file)
+                    .is_some_and(|key| self.plan.sheets.contains_key(&key))
+                {
                     newest = newest.max(self.newest(*file));
                 }
             }

@@ -113,7 +113,12 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(crate) fn new(site: &'a Site, graph: &'a Graph, options: &'a Options) -> Context<'a> {
-        Context { site, graph, options, relations: ledger::Relations::new(graph) }
+        Context {
+            site,
+            graph,
+            options,
+            relations: ledger::Relations::new(graph),
+        }
     }
 
     pub(crate) fn runs(&self, pass: Pass) -> bool {
@@ -134,7 +139,9 @@ pub fn decide(site: &Site, graph: &Graph, options: &Options) -> anyhow::Result<P
         shared::decide(&context, &printed, &bans, &mut plan)?;
         local::decide(&context, &bans, &mut plan)?;
         let worse = worse_pages(&context, &plan)?;
-        let Some(first) = worse.first() else { return Ok(plan) };
+        let Some(first) = worse.first() else {
+            return Ok(plan);
+        };
         anyhow::ensure!(
             round < 2 * ROUNDS,
             "{} would take {}: this is a fault of fewer, please report it",
@@ -157,7 +164,11 @@ fn worse_pages(context: &Context<'_>, plan: &Plan) -> anyhow::Result<Vec<Worse>>
     Ok(ledger::audit_with(context, plan, &full))
 }
 
-fn full_sizes(context: &Context<'_>, plan: &Plan, levels: Levels) -> anyhow::Result<BTreeMap<u32, (Sizes, Sizes)>> {
+fn full_sizes(
+    context: &Context<'_>,
+    plan: &Plan,
+    levels: Levels,
+) -> anyhow::Result<BTreeMap<u32, (Sizes, Sizes)>> {
     let changes: Vec<(&u32, &SheetChange)> = plan.sheets.iter().collect();
     let measured = crate::parallel::map(&changes, |(key, change)| {
         let file = context.graph.sheets[**key as usize].file;
@@ -180,13 +191,20 @@ fn ban(context: &Context<'_>, plan: &Plan, worse: &[Worse], harshly: bool, bans:
                 bans.pages.insert(*page);
             }
         }
-        let sheets: BTreeSet<u32> =
-            documents.iter().flat_map(|&d| context.graph.pages[d as usize].sheets.iter().copied()).collect();
+        let sheets: BTreeSet<u32> = documents
+            .iter()
+            .flat_map(|&d| context.graph.pages[d as usize].sheets.iter().copied())
+            .collect();
         for key in sheets {
-            let Some(change) = plan.sheets.get(&key) else { continue };
+            let Some(change) = plan.sheets.get(&key) else {
+                continue;
+            };
             let shown = |address: &AddressId| {
                 documents.iter().any(|&d| {
-                    context.graph.pages[d as usize].requests.iter().any(|r| r.address == *address)
+                    context.graph.pages[d as usize]
+                        .requests
+                        .iter()
+                        .any(|r| r.address == *address)
                 })
             };
             let size = |address: &&AddressId| (plan.images.get(address).map_or(0, |u| u.len()), **address);

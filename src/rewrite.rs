@@ -45,7 +45,15 @@ impl<'a> Reader<'a> {
         let facts = &graph.pages[page as usize];
         let scan = html::scan(bytes, facts.encoding.unwrap_or(encoding_rs::UTF_8));
         let base = graph::document_base(&url::base(&graph.mount, &site.file(facts.file).path), &scan);
-        Reader { site, graph, options, page, bytes, scan, base }
+        Reader {
+            site,
+            graph,
+            options,
+            page,
+            bytes,
+            scan,
+            base,
+        }
     }
 
     fn facts(&self) -> &Page {
@@ -85,7 +93,10 @@ impl<'a> Reader<'a> {
             || facts.hashes_styles
             || !facts.aligned
             || tag.get("data-fewer").is_some()
-            || tag.attributes.iter().any(|a| a.name.starts_with("amp-boilerplate"));
+            || tag
+                .attributes
+                .iter()
+                .any(|a| a.name.starts_with("amp-boilerplate"));
         if is_fixed {
             return None;
         }
@@ -101,20 +112,25 @@ impl<'a> Reader<'a> {
         if text.to_ascii_lowercase().contains("</style") {
             return None;
         }
-        Some(Edit { span: content, with: source.encode(&text)? })
+        Some(Edit {
+            span: content,
+            with: source.encode(&text)?,
+        })
     }
 
     fn style_attribute(&self, tag: &Tag, edits: &PageEdits<'_>) -> Option<Edit> {
         let facts = self.facts();
         let attribute = tag.attributes.iter().find(|a| a.name == "style")?;
-        let is_fixed =
-            tag.within.foreign || facts.selects_style || facts.hashes_styles || tag.get("data-fewer").is_some();
+        let is_fixed = tag.within.foreign
+            || facts.selects_style
+            || facts.hashes_styles
+            || tag.get("data-fewer").is_some();
         if is_fixed {
             return None;
         }
         let span = attribute.span.clone()?;
         let encoding = facts.encoding?;
-        if !attribute.value.is_ascii() && !(encoding == encoding_rs::UTF_8 || encoding.is_single_byte()) {
+        if !(attribute.value.is_ascii() || encoding == encoding_rs::UTF_8 || encoding.is_single_byte()) {
             return None;
         }
         let scan = css::scan(&attribute.value, true);
@@ -127,12 +143,19 @@ impl<'a> Reader<'a> {
         let text = self.shortest(&attribute.value, inlined.clone(), edits.minify, print)?;
         let quote = attribute.quote.unwrap_or(b'"');
         let escaped = html::escape_attribute(&text, quote);
-        let value = if attribute.quote.is_some() { escaped } else { format!("\"{escaped}\"") };
+        let value = if attribute.quote.is_some() {
+            escaped
+        } else {
+            format!("\"{escaped}\"")
+        };
         let (with, _, unmappable) = encoding.encode(&value);
         if unmappable || (inlined.is_none() && with.len() >= span.len()) {
             return None;
         }
-        Some(Edit { span, with: with.into_owned() })
+        Some(Edit {
+            span,
+            with: with.into_owned(),
+        })
     }
 
     /// The text with images and, if wanted and shorter, printed; `None` if nothing changes.
@@ -143,27 +166,47 @@ impl<'a> Reader<'a> {
         minify: bool,
         print: impl Fn(&str) -> Option<String>,
     ) -> Option<String> {
-        let printed = if minify { print(inlined.as_deref().unwrap_or(source)) } else { None };
+        let printed = if minify {
+            print(inlined.as_deref().unwrap_or(source))
+        } else {
+            None
+        };
         printed.or(inlined)
     }
 
     /// `text` with the images of the plan at `place`; `None` if it names none of them.
-    fn with_images(&self, text: &str, scan: &css::Scan, place: Place, edits: &PageEdits<'_>) -> Option<String> {
+    fn with_images(
+        &self,
+        text: &str,
+        scan: &css::Scan,
+        place: Place,
+        edits: &PageEdits<'_>,
+    ) -> Option<String> {
         if edits.images.is_empty() {
             return None;
         }
         let used = |nth: usize, address: AddressId| {
-            self.facts().uses.iter().any(|u| u.place == place && u.nth as usize == nth && u.address == address)
+            self.facts()
+                .uses
+                .iter()
+                .any(|u| u.place == place && u.nth as usize == nth && u.address == address)
         };
         let mut list = Vec::new();
         for (nth, found) in scan.urls.iter().enumerate() {
             if !image::takes_images(&found.place) {
                 continue;
             }
-            let Some(address) = self.address(&found.value) else { continue };
-            let Some(image) = edits.images.get(&address) else { continue };
+            let Some(address) = self.address(&found.value) else {
+                continue;
+            };
+            let Some(image) = edits.images.get(&address) else {
+                continue;
+            };
             if used(nth, address) {
-                list.push(Edit { span: found.span.clone(), with: css::url_token(image).into_bytes() });
+                list.push(Edit {
+                    span: found.span.clone(),
+                    with: css::url_token(image).into_bytes(),
+                });
             }
         }
         if list.is_empty() {
@@ -181,7 +224,10 @@ impl<'a> Reader<'a> {
 
     fn address(&self, raw: &str) -> Option<AddressId> {
         let (file, url) = self.file(raw)?;
-        self.graph.address(&Address { url, to: Destination::File(file) })
+        self.graph.address(&Address {
+            url,
+            to: Destination::File(file),
+        })
     }
 
     /// A hash of the bytes that the stylesheet has now.
@@ -191,8 +237,15 @@ impl<'a> Reader<'a> {
         let (file, _) = self.file(tag.get("href").or_else(|| tag.get("src"))?)?;
         let change = edits.plan.sheets.get(&self.graph.sheet_of(file)?)?;
         let value = integrity::renew(&attribute.value, &change.bytes)?;
-        let value = if attribute.quote.is_some() { value } else { format!("\"{value}\"") };
-        Some(Edit { span, with: value.into_bytes() })
+        let value = if attribute.quote.is_some() {
+            value
+        } else {
+            format!("\"{value}\"")
+        };
+        Some(Edit {
+            span,
+            with: value.into_bytes(),
+        })
     }
 
     /// A preload of an image that the page's CSS carries now would be a request for nothing.
@@ -211,12 +264,19 @@ impl<'a> Reader<'a> {
         let mut uses = facts.uses.iter().filter(|u| u.address == address).peekable();
         uses.peek()?;
         let carried = |found: &graph::Use| match found.place {
-            Place::Sheet(key) => edits.plan.sheets.get(&key).is_some_and(|c| c.inlined.contains(&address)),
+            Place::Sheet(key) => edits
+                .plan
+                .sheets
+                .get(&key)
+                .is_some_and(|c| c.inlined.contains(&address)),
             _ => edits.images.contains_key(&address),
         };
         if request.markup || !uses.all(carried) {
             return None;
         }
-        Some(Edit { span: tag.span.clone(), with: Vec::new() })
+        Some(Edit {
+            span: tag.span.clone(),
+            with: Vec::new(),
+        })
     }
 }

@@ -40,12 +40,16 @@ pub fn allows_custom_property(text: &str, spans: &[Range<usize>]) -> bool {
                 if found > 0 {
                     return false;
                 }
-                blocks.push(Block { prelude: start..tok.start as usize });
+                blocks.push(Block {
+                    prelude: start..tok.start as usize,
+                });
                 start = tok.end as usize;
             }
             Kind::Semicolon | Kind::CloseCurly if nested == 0 => {
                 if found > 0 {
-                    if !is_plain(&text[start..tok.start as usize]) || !blocks.iter().all(|b| inherits(&text[b.prelude.clone()])) {
+                    if !is_plain(&text[start..tok.start as usize])
+                        || !blocks.iter().all(|b| inherits(&text[b.prelude.clone()]))
+                    {
                         return false;
                     }
                     accepted += found;
@@ -66,7 +70,9 @@ pub fn allows_custom_property(text: &str, spans: &[Range<usize>]) -> bool {
 
 /// A declaration that every browser parses.
 fn is_plain(declaration: &str) -> bool {
-    let Some((name, value)) = declaration.split_once(':') else { return false };
+    let Some((name, value)) = declaration.split_once(':') else {
+        return false;
+    };
     let value = value.trim();
     let value = match value.rfind('!') {
         Some(at) if value[at + 1..].trim().eq_ignore_ascii_case("important") => &value[..at],
@@ -74,7 +80,13 @@ fn is_plain(declaration: &str) -> bool {
     };
     let plain = |tok: &Tok| match tok.kind {
         Kind::Function => tok.is(value, "url"),
-        Kind::Url | Kind::Ident | Kind::Number | Kind::Percentage | Kind::Dimension | Kind::Hash | Kind::Str => true,
+        Kind::Url
+        | Kind::Ident
+        | Kind::Number
+        | Kind::Percentage
+        | Kind::Dimension
+        | Kind::Hash
+        | Kind::Str => true,
         Kind::Space | Kind::Comment | Kind::Comma | Kind::CloseParen => true,
         Kind::Delim(c) => c == '/',
         _ => false,
@@ -91,10 +103,16 @@ fn is_plain(declaration: &str) -> bool {
 
 /// A rule for elements, or a group of such rules.
 fn inherits(prelude: &str) -> bool {
-    let prelude = prelude.rsplit("*/").next().unwrap_or(prelude).trim().to_ascii_lowercase();
+    let prelude = prelude
+        .rsplit("*/")
+        .next()
+        .unwrap_or(prelude)
+        .trim()
+        .to_ascii_lowercase();
     if let Some(name) = prelude.strip_prefix('@') {
         return ["media", "supports", "layer"].iter().any(|group| {
-            name.strip_prefix(group).is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '-'))
+            name.strip_prefix(group)
+                .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '-'))
         });
     }
     let elements = prelude.replace("::before", "").replace("::after", "");
@@ -116,13 +134,34 @@ mod tests {
                 .collect();
             assert_eq!(allows_custom_property(css, &spans), expected, "{css}");
         };
-        check("a{background:url(i.png)}b{background:url(i.png) no-repeat 0 50%}", true);
-        check("a{color:red;background:url(\"i.png\") , #fff url( i.png )!important}", true);
-        check("@media print{a:hover::before{content:url(i.png)}}li{list-style:square url(i.png)}", true);
-        check("a::selection{background:url(i.png)}b{background:url(i.png)}", false);
-        check("a{background:url(i.png) 0 0 nonsense}b{background:url(i.png)}", false);
-        check("a{background:url(i.png),linear-gradient(red,blue)}b{background:url(i.png)}", false);
-        check("@keyframes k{from{background:url(i.png)}to{background:url(i.png)}}", false);
+        check(
+            "a{background:url(i.png)}b{background:url(i.png) no-repeat 0 50%}",
+            true,
+        );
+        check(
+            "a{color:red;background:url(\"i.png\") , #fff url( i.png )!important}",
+            true,
+        );
+        check(
+            "@media print{a:hover::before{content:url(i.png)}}li{list-style:square url(i.png)}",
+            true,
+        );
+        check(
+            "a::selection{background:url(i.png)}b{background:url(i.png)}",
+            false,
+        );
+        check(
+            "a{background:url(i.png) 0 0 nonsense}b{background:url(i.png)}",
+            false,
+        );
+        check(
+            "a{background:url(i.png),linear-gradient(red,blue)}b{background:url(i.png)}",
+            false,
+        );
+        check(
+            "@keyframes k{from{background:url(i.png)}to{background:url(i.png)}}",
+            false,
+        );
         check("@font-face{src:url(i.png)}b{background:url(i.png)}", false);
         check("a{-x-y:url(i.png)}b{background:url(i.png)}", false);
         check("a{*background:url(i.png)}b{background:url(i.png)}", false);

@@ -50,11 +50,24 @@ impl Raw {
         page.requests = self
             .requests
             .into_iter()
-            .map(|(address, request)| Request { address: interner.intern(address), ..request })
+            .map(|(address, request)| Request {
+                address: interner.intern(address),
+                ..request
+            })
             .collect();
-        page.uses =
-            self.uses.into_iter().map(|(address, found)| Use { address: interner.intern(address), ..found }).collect();
-        page.icons = self.icons.into_iter().map(|address| interner.intern(address)).collect();
+        page.uses = self
+            .uses
+            .into_iter()
+            .map(|(address, found)| Use {
+                address: interner.intern(address),
+                ..found
+            })
+            .collect();
+        page.icons = self
+            .icons
+            .into_iter()
+            .map(|address| interner.intern(address))
+            .collect();
         page
     }
 }
@@ -63,8 +76,11 @@ impl Raw {
 pub(super) fn fallback_encoding(options: &Options) -> anyhow::Result<&'static Encoding> {
     match &options.charset {
         None => Ok(WINDOWS_1252),
-        Some(label) => Encoding::for_label(label.as_bytes())
-            .ok_or_else(|| anyhow::anyhow!("--charset {label}: no such encoding (https://encoding.spec.whatwg.org/#names-and-labels)")),
+        Some(label) => Encoding::for_label(label.as_bytes()).ok_or_else(|| {
+            anyhow::anyhow!(
+                "--charset {label}: no such encoding (https://encoding.spec.whatwg.org/#names-and-labels)"
+            )
+        }),
     }
 }
 
@@ -86,16 +102,27 @@ impl Bases {
         let mut early = HashSet::new();
         if let Some(at) = scan.tags.iter().position(|t| is_base(&t)) {
             let urls = |tags: &[Tag]| -> HashSet<String> {
-                tags.iter().filter(|t| is_live(t)).flat_map(html::references).map(|r| r.url).collect()
+                tags.iter()
+                    .filter(|t| is_live(t))
+                    .flat_map(html::references)
+                    .map(|r| r.url)
+                    .collect()
             };
             let late = urls(&scan.tags[at + 1..]);
-            early = urls(&scan.tags[..at]).into_iter().filter(|url| !late.contains(url)).collect();
+            early = urls(&scan.tags[..at])
+                .into_iter()
+                .filter(|url| !late.contains(url))
+                .collect();
         }
         Bases { document, own, early }
     }
 
     fn of(&self, raw: &str) -> &Base {
-        if self.early.contains(raw) { &self.own } else { &self.document }
+        if self.early.contains(raw) {
+            &self.own
+        } else {
+            &self.document
+        }
     }
 }
 
@@ -126,7 +153,10 @@ impl Library for Shelf<'_> {
 
 /// The document base: the first `base` element with an `href` in the tree decides, also for what stands before it.
 pub(crate) fn document_base(own: &Base, scan: &Scan) -> Base {
-    let found = scan.tags.iter().find(|t| t.name == "base" && is_live(t) && t.get("href").is_some());
+    let found = scan
+        .tags
+        .iter()
+        .find(|t| t.name == "base" && is_live(t) && t.get("href").is_some());
     match found.and_then(|t| t.get("href")) {
         Some(href) => url::with_base_element(own, href),
         None => own.clone(),
@@ -149,7 +179,9 @@ pub(crate) fn is_css(tag: &Tag) -> bool {
 
 /// The `style` elements of the scan that `view::style_elements` also counts, in the same order.
 pub(crate) fn style_tags(scan: &Scan) -> impl Iterator<Item = &Tag> {
-    scan.tags.iter().filter(|t| is_css(t) && is_live(t) && t.content.is_some())
+    scan.tags
+        .iter()
+        .filter(|t| is_css(t) && is_live(t) && t.content.is_some())
 }
 
 /// Carriage returns become newlines, as the HTML standard's input stream does.
@@ -161,7 +193,11 @@ pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts>
     let bytes = context.site.read(file)?;
     let path = &context.site.file(file).path;
     let encoding = charset::of_page(&bytes, context.fallback);
-    let read_as = encoding.unwrap_or(if bytes.starts_with(b"\xFE\xFF") { UTF_16BE } else { UTF_16LE });
+    let read_as = encoding.unwrap_or(if bytes.starts_with(b"\xFE\xFF") {
+        UTF_16BE
+    } else {
+        UTF_16LE
+    });
     let scan = match encoding {
         Some(encoding) => html::scan(&bytes, encoding),
         None => html::scan(UTF_16_PAGE, encoding_rs::UTF_8),
@@ -172,10 +208,24 @@ pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts>
     };
     let bases = Bases::new(url::base(context.mount, path), &scan);
     let (integrity, found) = check_integrity(context, file, &bytes, &bases, &scan);
-    let blocked = integrity.iter().filter(|(_, fits)| !fits).map(|(file, _)| *file).collect();
-    let shelf = Shelf { context, bases: &bases, blocked, is_utf_16: encoding.is_none() };
+    let blocked = integrity
+        .iter()
+        .filter(|(_, fits)| !fits)
+        .map(|(file, _)| *file)
+        .collect();
+    let shelf = Shelf {
+        context,
+        bases: &bases,
+        blocked,
+        is_utf_16: encoding.is_none(),
+    };
     let mut facts = Facts {
-        page: Raw { page: blank(file, encoding, super::hash(&bytes)), requests: vec![], uses: vec![], icons: vec![] },
+        page: Raw {
+            page: blank(file, encoding, super::hash(&bytes)),
+            requests: vec![],
+            uses: vec![],
+            icons: vec![],
+        },
         diagnostics: [problems(context, file, &bytes, &scan, encoding), found].concat(),
         refers_to: BTreeSet::new(),
         links: BTreeSet::new(),
@@ -233,7 +283,12 @@ fn problems(
         found.push(Diagnostic::new(path, None, Code::HtmlOpaque, why));
     }
     if encoding.is_none() {
-        found.push(Diagnostic::new(path, None, Code::Utf16Page, "a page in UTF-16 is copied as it is"));
+        found.push(Diagnostic::new(
+            path,
+            None,
+            Code::Utf16Page,
+            "a page in UTF-16 is copied as it is",
+        ));
     }
     found
 }
@@ -251,7 +306,10 @@ fn gather(context: &Context<'_>, bases: &Bases, found: Vec<view::Request>, facts
         to: Destination::File(own_file),
     };
     index.insert(own.clone(), 0);
-    facts.page.requests.push((own, request(Kind::Document, false, Initiator::Markup, true)));
+    facts
+        .page
+        .requests
+        .push((own, request(Kind::Document, false, Initiator::Markup, true)));
     for found in found {
         // A URL that came through a custom property is relative to where `var()` stands.
         let from = match found.base.as_ref().unwrap_or(&found.from) {
@@ -263,16 +321,28 @@ fn gather(context: &Context<'_>, bases: &Bases, found: Vec<view::Request>, facts
         // Fetched by the browser itself or not at all on a view, and never by every browser.
         let is_apart = matches!(found.kind, Kind::Icon | Kind::Manifest);
         let addresses = match target {
-            Target::File { file, address, .. } => vec![Address { url: address, to: Destination::File(file) }],
+            Target::File { file, address, .. } => vec![Address {
+                url: address,
+                to: Destination::File(file),
+            }],
             Target::Redirect { file, address, .. } => {
                 let (path, query) = address.split_at(address.find('?').unwrap_or(address.len()));
                 let landing = format!("{path}/{query}");
                 vec![
-                    Address { url: address.clone(), to: Destination::Redirect },
-                    Address { url: landing, to: Destination::File(file) },
+                    Address {
+                        url: address.clone(),
+                        to: Destination::Redirect,
+                    },
+                    Address {
+                        url: landing,
+                        to: Destination::File(file),
+                    },
                 ]
             }
-            Target::Missing { address, .. } => vec![Address { url: address, to: Destination::Missing }],
+            Target::Missing { address, .. } => vec![Address {
+                url: address,
+                to: Destination::Missing,
+            }],
             Target::External(whole) => {
                 if !external.contains(&whole) {
                     external.push(whole);
@@ -300,17 +370,30 @@ fn gather(context: &Context<'_>, bases: &Bases, found: Vec<view::Request>, facts
             let (initiator, place) = match &found.from {
                 From::Markup { .. } => (Initiator::Markup, None),
                 From::Sheet { key, nth } => (Initiator::Sheet(*key), Some((Place::Sheet(*key), *nth))),
-                From::StyleElement { index, nth } => (Initiator::StyleElement, Some((Place::Element(*index), *nth))),
-                From::StyleAttribute { text, nth } => {
-                    (Initiator::StyleAttribute, Some((Place::Attribute(super::hash(text.as_bytes())), *nth)))
+                From::StyleElement { index, nth } => {
+                    (Initiator::StyleElement, Some((Place::Element(*index), *nth)))
                 }
+                From::StyleAttribute { text, nth } => (
+                    Initiator::StyleAttribute,
+                    Some((Place::Attribute(super::hash(text.as_bytes())), *nth)),
+                ),
             };
             if let Some((place, nth)) = place {
-                facts.page.uses.push((address.clone(), Use { place, nth, address: 0 }));
+                facts.page.uses.push((
+                    address.clone(),
+                    Use {
+                        place,
+                        nth,
+                        address: 0,
+                    },
+                ));
             }
             let markup = initiator == Initiator::Markup && found.kind != Kind::Preload;
             let at = *index.entry(address.clone()).or_insert_with(|| {
-                facts.page.requests.push((address, request(found.kind, found.lazy, initiator, false)));
+                facts
+                    .page
+                    .requests
+                    .push((address, request(found.kind, found.lazy, initiator, false)));
                 facts.page.requests.len() - 1
             });
             let entry = &mut facts.page.requests[at].1;
@@ -331,7 +414,14 @@ fn gather(context: &Context<'_>, bases: &Bases, found: Vec<view::Request>, facts
 }
 
 fn request(kind: Kind, lazy: bool, initiator: Initiator, markup: bool) -> Request {
-    Request { address: 0, kind, lazy, markup, preload: false, initiator }
+    Request {
+        address: 0,
+        kind,
+        lazy,
+        markup,
+        preload: false,
+        initiator,
+    }
 }
 
 /// What decides whether the page's own bytes may change.
@@ -361,11 +451,17 @@ fn mark(
         })
         .collect();
     let seen = view::style_elements(document);
-    page.aligned = seen.len() == texts.len() && seen.iter().zip(&texts).all(|(a, b)| a.foreign || a.text == *b);
+    page.aligned =
+        seen.len() == texts.len() && seen.iter().zip(&texts).all(|(a, b)| a.foreign || a.text == *b);
     let has_attribute = scan.tags.iter().any(|t| is_live(t) && t.get("style").is_some());
     page.styled = !texts.is_empty() || has_attribute;
-    page.selects_style = page.sheets.iter().any(|&key| context.sheets[key as usize].scan.selects_style)
-        || texts.iter().any(|text| text.contains("style") && css::scan(text, false).selects_style);
+    page.selects_style = page
+        .sheets
+        .iter()
+        .any(|&key| context.sheets[key as usize].scan.selects_style)
+        || texts
+            .iter()
+            .any(|text| text.contains("style") && css::scan(text, false).selects_style);
     page.scripted = scan.tags.iter().any(|t| t.name == "script" && is_live(t));
 
     let url_path = url::address(context.mount, path);
@@ -375,7 +471,10 @@ fn mark(
         scan.tags
             .iter()
             .filter(|t| t.name == "meta" && is_live(t))
-            .filter(|t| t.get("http-equiv").is_some_and(|v| v.trim().eq_ignore_ascii_case("content-security-policy")))
+            .filter(|t| {
+                t.get("http-equiv")
+                    .is_some_and(|v| v.trim().eq_ignore_ascii_case("content-security-policy"))
+            })
             .filter_map(|t| t.get("content").map(str::to_owned)),
     );
     let policy = Policy::new(&policies);
@@ -395,7 +494,9 @@ fn check_integrity(
     let mut checked = Vec::new();
     let mut diagnostics = Vec::new();
     for tag in &scan.tags {
-        let Some(value) = tag.get("integrity").filter(|v| !v.trim().is_empty()) else { continue };
+        let Some(value) = tag.get("integrity").filter(|v| !v.trim().is_empty()) else {
+            continue;
+        };
         for reference in html::references(tag) {
             let base = bases.of(&reference.url);
             let Target::File { file: target, .. } =
@@ -403,9 +504,15 @@ fn check_integrity(
             else {
                 continue;
             };
-            let fits = context.site.read(target).is_ok_and(|bytes| integrity::matches(value, &bytes));
+            let fits = context
+                .site
+                .read(target)
+                .is_ok_and(|bytes| integrity::matches(value, &bytes));
             if !fits {
-                let message = format!("the integrity of {} does not fit its bytes", context.site.file(target).path);
+                let message = format!(
+                    "the integrity of {} does not fit its bytes",
+                    context.site.file(target).path
+                );
                 let at = Some(tag.span.start).filter(|_| !tag.within.srcdoc);
                 diagnostics.push(Diagnostic::new(path, at, Code::IntegrityMismatch, message).located(bytes));
             }
@@ -420,9 +527,17 @@ fn follow(context: &Context<'_>, file: FileId, bytes: &[u8], bases: &Bases, scan
     let path = &context.site.file(file).path;
     for tag in &scan.tags {
         for reference in html::references(tag) {
-            let at = tag.attributes[reference.attribute].span.as_ref().map(|span| span.start);
+            let at = tag.attributes[reference.attribute]
+                .span
+                .as_ref()
+                .map(|span| span.start);
             let at = at.or(Some(tag.span.start)).filter(|_| !tag.within.srcdoc);
-            match url::resolve(context.site, context.mount, bases.of(&reference.url), &reference.url) {
+            match url::resolve(
+                context.site,
+                context.mount,
+                bases.of(&reference.url),
+                &reference.url,
+            ) {
                 Target::File { file, .. } | Target::Redirect { file, .. } => {
                     facts.refers_to.insert(file);
                     if matches!(reference.kind, Kind::Link | Kind::Document | Kind::Refresh)
@@ -433,11 +548,15 @@ fn follow(context: &Context<'_>, file: FileId, bytes: &[u8], bases: &Bases, scan
                 }
                 Target::Missing { path: missing, .. } if reference.kind != Kind::Meta => {
                     let message = format!("{missing} does not exist");
-                    facts.diagnostics.push(Diagnostic::new(path, at, Code::MissingFile, message).located(bytes));
+                    facts
+                        .diagnostics
+                        .push(Diagnostic::new(path, at, Code::MissingFile, message).located(bytes));
                 }
                 Target::Refused => {
                     let message = "an address that leads out of the site";
-                    facts.diagnostics.push(Diagnostic::new(path, at, Code::OutsideRoot, message).located(bytes));
+                    facts
+                        .diagnostics
+                        .push(Diagnostic::new(path, at, Code::OutsideRoot, message).located(bytes));
                 }
                 _ => {}
             }

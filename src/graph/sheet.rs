@@ -48,19 +48,31 @@ impl Text {
         if let Ok(text) = std::str::from_utf8(body)
             && (declared.is_none_or(|e| e == UTF_8 || e.is_single_byte()) || text.is_ascii())
         {
-            return Some(Text { text: text.to_owned(), encoding: UTF_8, bom });
+            return Some(Text {
+                text: text.to_owned(),
+                encoding: UTF_8,
+                bom,
+            });
         }
         if bom || declared.is_some_and(|e| !e.is_single_byte()) {
             return None;
         }
         // windows-1252 maps all 256 bytes to different characters and back.
         let (text, _) = WINDOWS_1252.decode_without_bom_handling(body);
-        Some(Text { text: text.into_owned(), encoding: WINDOWS_1252, bom })
+        Some(Text {
+            text: text.into_owned(),
+            encoding: WINDOWS_1252,
+            bom,
+        })
     }
 
     /// `text` as the bytes of the same encoding; `None` where a character of it has none.
     pub fn encode(&self, text: &str) -> Option<Vec<u8>> {
-        let mut out = if self.bom { b"\xEF\xBB\xBF".to_vec() } else { Vec::new() };
+        let mut out = if self.bom {
+            b"\xEF\xBB\xBF".to_vec()
+        } else {
+            Vec::new()
+        };
         let (bytes, _, unmappable) = self.encoding.encode(text);
         out.extend_from_slice(&bytes);
         (!unmappable).then_some(out)
@@ -102,16 +114,30 @@ fn read(
     let own = declared.filter(|_| declares_encoding);
     let text = declared.and_then(|_| Text::new(&bytes, own));
     if text.is_none() {
-        diagnostics.push(Diagnostic::new(path, None, Code::CssOpaque, "an encoding whose bytes cannot be edited safely"));
+        diagnostics.push(Diagnostic::new(
+            path,
+            None,
+            Code::CssOpaque,
+            "an encoding whose bytes cannot be edited safely",
+        ));
     }
     let readable = match &text {
         Some(text) => text.text.clone(),
-        None => declared.unwrap_or(encoding_rs::UTF_16LE).decode(&bytes).0.into_owned(),
+        None => declared
+            .unwrap_or(encoding_rs::UTF_16LE)
+            .decode(&bytes)
+            .0
+            .into_owned(),
     };
     let scan = css::scan(&readable, false);
-    let offset = if text.as_ref().is_some_and(|t| t.bom) { 3 } else { 0 };
+    let offset = if text.as_ref().is_some_and(|t| t.bom) {
+        3
+    } else {
+        0
+    };
     for (at, message) in &scan.problems {
-        diagnostics.push(Diagnostic::new(path, Some(at + offset), Code::CssSyntax, message.clone()).located(&bytes));
+        diagnostics
+            .push(Diagnostic::new(path, Some(at + offset), Code::CssSyntax, message.clone()).located(&bytes));
     }
     if let Some(why) = scan.opaque {
         diagnostics.push(Diagnostic::new(path, None, Code::CssOpaque, why));
@@ -122,12 +148,21 @@ fn read(
         let target = match found.place {
             Place::Other | Place::Custom => None,
             _ => match url::resolve(site, mount, &base, &found.value) {
-                Target::File { file, address, .. } => Some(Address { url: address, to: Destination::File(file) }),
-                Target::Missing { path: missing, address } => {
+                Target::File { file, address, .. } => Some(Address {
+                    url: address,
+                    to: Destination::File(file),
+                }),
+                Target::Missing {
+                    path: missing,
+                    address,
+                } => {
                     let message = format!("{missing} does not exist");
                     let at = Some(found.span.start + offset);
                     diagnostics.push(Diagnostic::new(path, at, Code::MissingFile, message).located(&bytes));
-                    Some(Address { url: address, to: Destination::Missing })
+                    Some(Address {
+                        url: address,
+                        to: Destination::Missing,
+                    })
                 }
                 Target::Refused => {
                     let message = "an address that leads out of the site";

@@ -46,7 +46,13 @@ impl Relations {
             framed.extend(&all[1..]);
             documents.push(all.into_boxed_slice());
         }
-        let mut relations = Relations { loads, requests, documents, cached: HashSet::new(), framed };
+        let mut relations = Relations {
+            loads,
+            requests,
+            documents,
+            cached: HashSet::new(),
+            framed,
+        };
         if let Some(entry) = graph.entry {
             let entry = relations.requests_of(graph, entry).map(|r| r.address);
             relations.cached = entry.filter(|&a| !graph.is_revalidated(a)).collect();
@@ -55,8 +61,14 @@ impl Relations {
     }
 
     /// All requests of a page's view, of its frames too; an address may come twice.
-    pub(crate) fn requests_of<'a>(&'a self, graph: &'a Graph, page: u32) -> impl Iterator<Item = &'a Request> {
-        self.documents[page as usize].iter().flat_map(|&d| graph.pages[d as usize].requests.iter())
+    pub(crate) fn requests_of<'a>(
+        &'a self,
+        graph: &'a Graph,
+        page: u32,
+    ) -> impl Iterator<Item = &'a Request> {
+        self.documents[page as usize]
+            .iter()
+            .flat_map(|&d| graph.pages[d as usize].requests.iter())
     }
 
     /// Whether `page` no longer requests `address` when `carried` says which uses in CSS carry the image.
@@ -70,7 +82,9 @@ impl Relations {
         let mut uses = 0;
         let all = self.documents[page as usize].iter().all(|&document| {
             let facts = &graph.pages[document as usize];
-            let Some(request) = facts.requests.iter().find(|r| r.address == address) else { return true };
+            let Some(request) = facts.requests.iter().find(|r| r.address == address) else {
+                return true;
+            };
             // A preload link is taken out, where the page may change.
             if request.markup || (request.preload && facts.opaque.is_some()) {
                 return false;
@@ -129,7 +143,11 @@ pub(super) fn audit(
     plan: &Plan,
     sizes: impl Fn(&SheetChange) -> (Sizes, Sizes),
 ) -> Vec<Worse> {
-    let sheets = plan.sheets.iter().map(|(&key, change)| (key, sizes(change))).collect();
+    let sheets = plan
+        .sheets
+        .iter()
+        .map(|(&key, change)| (key, sizes(change)))
+        .collect();
     audit_with(context, plan, &sheets)
 }
 
@@ -141,13 +159,19 @@ pub(super) fn audit_with(
     let graph = context.graph;
     let mut growth: HashMap<FileId, [i64; 2]> = HashMap::new();
     let delta = |(before, after): (Sizes, Sizes)| {
-        [after.gzip as i64 - before.gzip as i64, after.br as i64 - before.br as i64]
+        [
+            after.gzip as i64 - before.gzip as i64,
+            after.br as i64 - before.br as i64,
+        ]
     };
     for (&key, &sizes) in sheets {
         growth.insert(graph.sheets[key as usize].file, delta(sizes));
     }
     for (&page, change) in &plan.pages {
-        growth.insert(graph.pages[page as usize].file, delta((change.before, change.after)));
+        growth.insert(
+            graph.pages[page as usize].file,
+            delta((change.before, change.after)),
+        );
     }
     let image_sizes = super::shared::image_sizes(context, plan.images.keys().copied());
     let touched: BTreeSet<u32> = touched_pages(context, plan);
@@ -155,12 +179,22 @@ pub(super) fn audit_with(
         .iter()
         .map(|&page| (page, change_of(context, plan, &growth, &image_sizes, page)))
         .collect();
-    let entry = graph.entry.and_then(|e| changes.iter().find(|(p, _)| *p == e)).map(|(_, c)| *c).unwrap_or_default();
+    let entry = graph
+        .entry
+        .and_then(|e| changes.iter().find(|(p, _)| *p == e))
+        .map(|(_, c)| *c)
+        .unwrap_or_default();
     let mut worse = Vec::new();
     for (page, change) in changes {
-        let visit = [entry.first[0] + change.follow_up[0], entry.first[1] + change.follow_up[1]];
+        let visit = [
+            entry.first[0] + change.follow_up[0],
+            entry.first[1] + change.follow_up[1],
+        ];
         let checks = [
-            (change.requests_first, Verdict::RequestsFirst as fn(i64) -> Verdict),
+            (
+                change.requests_first,
+                Verdict::RequestsFirst as fn(i64) -> Verdict,
+            ),
             (change.requests_follow_up, Verdict::RequestsFollowUp),
             (change.first[0], Verdict::FirstGzip),
             (change.first[1], Verdict::FirstBr),
@@ -168,7 +202,10 @@ pub(super) fn audit_with(
             (visit[1], Verdict::VisitBr),
         ];
         if let Some((n, verdict)) = checks.into_iter().find(|(n, _)| *n > 0) {
-            worse.push(Worse { page, verdict: verdict(n) });
+            worse.push(Worse {
+                page,
+                verdict: verdict(n),
+            });
         }
     }
     worse
@@ -186,7 +223,9 @@ fn touched_pages(context: &Context<'_>, plan: &Plan) -> BTreeSet<u32> {
     }
     touched.extend(plan.pages.keys());
     if plan.pages.keys().any(|p| relations.framed.contains(p)) {
-        touched.extend((0..relations.documents.len() as u32).filter(|&p| relations.documents[p as usize].len() > 1));
+        touched.extend(
+            (0..relations.documents.len() as u32).filter(|&p| relations.documents[p as usize].len() > 1),
+        );
     }
     touched.extend(context.graph.entry);
     touched
@@ -240,11 +279,19 @@ fn change_of(
 impl Plan {
     /// Whether the page no longer requests the address.
     pub(crate) fn saves(&self, context: &Context<'_>, page: u32, address: AddressId) -> bool {
-        context.relations.is_saved(context.graph, page, address, |document, found| match found.place {
-            crate::graph::Place::Sheet(key) => {
-                self.sheets.get(&key).is_some_and(|change| change.inlined.contains(&address))
-            }
-            _ => self.pages.get(&document).is_some_and(|change| change.inlined.contains(&address)),
-        })
+        context
+            .relations
+            .is_saved(context.graph, page, address, |document, found| {
+                match found.place {
+                    crate::graph::Place::Sheet(key) => self
+                        .sheets
+                        .get(&key)
+                        .is_some_and(|change| change.inlined.contains(&address)),
+                    _ => self
+                        .pages
+                        .get(&document)
+                        .is_some_and(|change| change.inlined.contains(&address)),
+                }
+            })
     }
 }

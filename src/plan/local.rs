@@ -27,15 +27,21 @@ struct Found {
 }
 
 pub(super) fn decide(context: &Context<'_>, bans: &Bans, plan: &mut Plan) -> anyhow::Result<()> {
-    let renewed: BTreeSet<crate::site::FileId> =
-        plan.sheets.keys().map(|&key| context.graph.sheets[key as usize].file).collect();
+    let renewed: BTreeSet<crate::site::FileId> = plan
+        .sheets
+        .keys()
+        .map(|&key| context.graph.sheets[key as usize].file)
+        .collect();
     let names_renewed = |page: &u32| {
         let facts = &context.graph.pages[*page as usize];
         facts.integrity.iter().any(|(file, _)| renewed.contains(file))
     };
     let preloads_inlined = |page: &u32| {
         let facts = &context.graph.pages[*page as usize];
-        facts.requests.iter().any(|r| r.preload && !r.markup && plan.images.contains_key(&r.address))
+        facts
+            .requests
+            .iter()
+            .any(|r| r.preload && !r.markup && plan.images.contains_key(&r.address))
     };
     let pages: Vec<u32> = (0..context.graph.pages.len() as u32)
         .filter(|&page| {
@@ -66,7 +72,8 @@ fn look(context: &Context<'_>, bans: &Bans, plan: &Plan, page: u32) -> anyhow::R
         context.site.file(facts.file).path
     );
     let encoded = variants::wanted(context.site.file(facts.file), context.options);
-    let measure = |bytes: &[u8]| measure::sizes(bytes, encoded, measure::levels(context.options), context.options);
+    let measure =
+        |bytes: &[u8]| measure::sizes(bytes, encoded, measure::levels(context.options), context.options);
     let reader = rewrite::Reader::new(context.site, context.graph, context.options, page, &bytes);
     let before = measure(&bytes);
     let build = |minify: bool, images: &BTreeMap<AddressId, Arc<str>>| {
@@ -104,26 +111,63 @@ fn look(context: &Context<'_>, bans: &Bans, plan: &Plan, page: u32) -> anyhow::R
     }
     let (after, minify) = best;
     if untouched && !minify && images.is_empty() {
-        return Ok(Found { change: None, decision: None, images });
+        return Ok(Found {
+            change: None,
+            decision: None,
+            images,
+        });
     }
     let cost = Cost {
         requests_first: -(images.len() as i64),
-        requests_follow_up: -(images.keys().filter(|a| !context.relations.cached.contains(a)).count() as i64),
+        requests_follow_up: -(images
+            .keys()
+            .filter(|a| !context.relations.cached.contains(a))
+            .count() as i64),
         bytes_gzip: after.gzip as i64 - before.gzip as i64,
         bytes_br: after.br as i64 - before.br as i64,
     };
     let (action, reason) = match (images.len(), minify) {
-        (0, true) => (Action::Minify, format!("its own CSS: {} bytes become {}", before.identity, after.identity)),
-        (0, false) => (Action::Keep, "only integrity or preload links follow the stylesheets".to_owned()),
-        (n, _) => (Action::Inline, format!("{n} of its own CSS images, {} bytes become {}", before.identity, after.identity)),
+        (0, true) => (
+            Action::Minify,
+            format!("its own CSS: {} bytes become {}", before.identity, after.identity),
+        ),
+        (0, false) => (
+            Action::Keep,
+            "only integrity or preload links follow the stylesheets".to_owned(),
+        ),
+        (n, _) => (
+            Action::Inline,
+            format!(
+                "{n} of its own CSS images, {} bytes become {}",
+                before.identity, after.identity
+            ),
+        ),
     };
-    let decision = Decision { file: facts.file, action, reason, cost };
-    let change = PageChange { minify, inlined: images.keys().copied().collect(), before, after };
-    Ok(Found { change: Some(change), decision: Some(decision), images })
+    let decision = Decision {
+        file: facts.file,
+        action,
+        reason,
+        cost,
+    };
+    let change = PageChange {
+        minify,
+        inlined: images.keys().copied().collect(),
+        before,
+        after,
+    };
+    Ok(Found {
+        change: Some(change),
+        decision: Some(decision),
+        images,
+    })
 }
 
 /// Images that only this page's own CSS asks for, smallest first.
-fn candidates(context: &Context<'_>, plan: &Plan, page: u32) -> anyhow::Result<Vec<(AddressId, Arc<str>, Sizes)>> {
+fn candidates(
+    context: &Context<'_>,
+    plan: &Plan,
+    page: u32,
+) -> anyhow::Result<Vec<(AddressId, Arc<str>, Sizes)>> {
     let (graph, relations) = (context.graph, &context.relations);
     // Inside a frame the same image may be shown by another document of the view.
     if relations.framed.contains(&page) || relations.documents[page as usize].len() > 1 {
@@ -131,30 +175,46 @@ fn candidates(context: &Context<'_>, plan: &Plan, page: u32) -> anyhow::Result<V
     }
     let facts = &graph.pages[page as usize];
     let mut found = Vec::new();
-    let addresses: BTreeSet<AddressId> =
-        facts.uses.iter().filter(|u| !matches!(u.place, Place::Sheet(_))).map(|u| u.address).collect();
+    let addresses: BTreeSet<AddressId> = facts
+        .uses
+        .iter()
+        .filter(|u| !matches!(u.place, Place::Sheet(_)))
+        .map(|u| u.address)
+        .collect();
     for address in addresses {
         let uses: Vec<_> = facts.uses.iter().filter(|u| u.address == address).collect();
         let elsewhere = !relations.is_saved(graph, page, address, |_, u| match u.place {
-            Place::Sheet(key) => plan.sheets.get(&key).is_some_and(|s| s.inlined.contains(&address)),
+            Place::Sheet(key) => plan
+                .sheets
+                .get(&key)
+                .is_some_and(|s| s.inlined.contains(&address)),
             Place::Element(_) => facts.aligned,
             Place::Attribute(_) => !facts.selects_style && !facts.hashes_styles,
         });
-        let own = uses.iter().filter(|u| !matches!(u.place, Place::Sheet(_))).count();
+        let own = uses
+            .iter()
+            .filter(|u| !matches!(u.place, Place::Sheet(_)))
+            .count();
         // What the entry page leaves in the cache is worth its bytes to the pages that follow.
         let shared_by_cache = relations.cached.contains(&address)
             && (Some(page) != graph.entry || relations.requests[address as usize].len() > 1);
         if elsewhere || own > 1 || facts.hashes_styles || shared_by_cache {
             continue;
         }
-        let Destination::File(file) = graph.addresses[address as usize].to else { continue };
+        let Destination::File(file) = graph.addresses[address as usize].to else {
+            continue;
+        };
         let entry = context.site.file(file);
         if entry.size > context.options.inline_limit {
             continue;
         }
         let bytes = context.site.read(file)?;
-        let Ok(url) = image::data_url(entry, &bytes, context.options.inline_limit) else { continue };
-        let sizes = image_sizes(context, [address]).remove(&address).unwrap_or_default();
+        let Ok(url) = image::data_url(entry, &bytes, context.options.inline_limit) else {
+            continue;
+        };
+        let sizes = image_sizes(context, [address])
+            .remove(&address)
+            .unwrap_or_default();
         found.push((address, Arc::from(url), sizes));
     }
     found.sort_by_key(|(address, _, sizes)| (sizes.identity, *address));

@@ -36,7 +36,9 @@ pub(super) type Prints = Vec<Result<Printed, &'static str>>;
 /// Prints every stylesheet once; the rounds of `decide` start from here.
 pub(super) fn print_all(context: &Context<'_>) -> anyhow::Result<Prints> {
     let keys: Vec<u32> = (0..context.graph.sheets.len() as u32).collect();
-    parallel::map(&keys, |&key| print(context, key)).into_iter().collect()
+    parallel::map(&keys, |&key| print(context, key))
+        .into_iter()
+        .collect()
 }
 
 fn print(context: &Context<'_>, key: u32) -> anyhow::Result<Result<Printed, &'static str>> {
@@ -44,7 +46,9 @@ fn print(context: &Context<'_>, key: u32) -> anyhow::Result<Result<Printed, &'st
     if let Some(why) = frozen(context, key) {
         return Ok(Err(why));
     }
-    let Some(source) = sheet.text.clone() else { return Ok(Err("it cannot be edited safely as text")) };
+    let Some(source) = sheet.text.clone() else {
+        return Ok(Err("it cannot be edited safely as text"));
+    };
     let encoded = variants::wanted(context.site.file(sheet.file), context.options);
     let bytes = context.site.read(sheet.file)?;
     anyhow::ensure!(
@@ -52,7 +56,8 @@ fn print(context: &Context<'_>, key: u32) -> anyhow::Result<Result<Printed, &'st
         "{} changed during the build",
         context.site.file(sheet.file).path
     );
-    let measure = |bytes: &[u8]| measure::sizes(bytes, encoded, measure::levels(context.options), context.options);
+    let measure =
+        |bytes: &[u8]| measure::sizes(bytes, encoded, measure::levels(context.options), context.options);
     let before = measure(&bytes);
     if context.runs(Pass::Minify)
         && let Some(text) = css::print(&source.text, context.options.targets.as_deref())
@@ -61,12 +66,26 @@ fn print(context: &Context<'_>, key: u32) -> anyhow::Result<Result<Printed, &'st
         let sizes = measure(&bytes);
         if sizes.is_better_than(&before) {
             let places = places(context, sheet, &text);
-            return Ok(Ok(Printed { source, text, places, before, sizes, minified: true }));
+            return Ok(Ok(Printed {
+                source,
+                text,
+                places,
+                before,
+                sizes,
+                minified: true,
+            }));
         }
     }
     let text = source.text.clone();
     let places = places(context, sheet, &text);
-    Ok(Ok(Printed { source, text, places, before, sizes: before, minified: false }))
+    Ok(Ok(Printed {
+        source,
+        text,
+        places,
+        before,
+        sizes: before,
+        minified: false,
+    }))
 }
 
 /// Why no byte of this stylesheet may change, if so.
@@ -105,13 +124,22 @@ fn places(context: &Context<'_>, sheet: &Sheet, text: &str) -> Vec<(std::ops::Ra
             return None;
         }
         match url::resolve(context.site, &context.graph.mount, &sheet.base, &found.value) {
-            Target::File { file, address, fragment } if fragment.is_none() || !is_svg(context, file) => {
-                context.graph.address(&Address { url: address, to: Destination::File(file) })
-            }
+            Target::File {
+                file,
+                address,
+                fragment,
+            } if fragment.is_none() || !is_svg(context, file) => context.graph.address(&Address {
+                url: address,
+                to: Destination::File(file),
+            }),
             _ => None,
         }
     };
-    css::scan(text, false).urls.iter().filter_map(|found| Some((found.span.clone(), resolve(found)?))).collect()
+    css::scan(text, false)
+        .urls
+        .iter()
+        .filter_map(|found| Some((found.span.clone(), resolve(found)?)))
+        .collect()
 }
 
 fn is_svg(context: &Context<'_>, file: FileId) -> bool {
@@ -134,7 +162,12 @@ struct Balance {
     follow_up: Vec<[i64; 2]>,
 }
 
-pub(super) fn decide(context: &Context<'_>, prints: &Prints, bans: &Bans, plan: &mut Plan) -> anyhow::Result<()> {
+pub(super) fn decide(
+    context: &Context<'_>,
+    prints: &Prints,
+    bans: &Bans,
+    plan: &mut Plan,
+) -> anyhow::Result<()> {
     let mut work = Work::new(context, prints, bans);
     work.explain_sheets(plan);
     if context.runs(Pass::Inline) && context.options.inline_limit > 0 {
@@ -147,7 +180,9 @@ pub(super) fn decide(context: &Context<'_>, prints: &Prints, bans: &Bans, plan: 
             continue;
         }
         let text = state.text(&plan.images);
-        let Some(bytes) = state.printed.source.encode(&text) else { continue };
+        let Some(bytes) = state.printed.source.encode(&text) else {
+            continue;
+        };
         plan.uses_data |= !state.inlined.is_empty();
         let change = SheetChange {
             bytes: bytes.into(),
@@ -173,15 +208,32 @@ fn candidates(context: &Context<'_>, prints: &Prints) -> Vec<Candidate> {
     let mut candidates: Vec<Candidate> = found
         .into_iter()
         .filter_map(|(address, sheets)| {
-            let Destination::File(file) = context.graph.addresses[address as usize].to else { return None };
-            let named = |key: &u32| prints[*key as usize].as_ref().is_ok_and(|p| p.places.iter().any(|(_, a)| *a == address));
+            let Destination::File(file) = context.graph.addresses[address as usize].to else {
+                return None;
+            };
+            let named = |key: &u32| {
+                prints[*key as usize]
+                    .as_ref()
+                    .is_ok_and(|p| p.places.iter().any(|(_, a)| *a == address))
+            };
             let sheets: BTreeSet<u32> = sheets.into_iter().filter(named).collect();
             let pages = context.relations.requests[address as usize].len();
-            (!sheets.is_empty()).then_some(Candidate { address, file, sheets, pages })
+            (!sheets.is_empty()).then_some(Candidate {
+                address,
+                file,
+                sheets,
+                pages,
+            })
         })
         .collect();
     // Small images on many pages first: they pay most for each byte, and slack is limited.
-    candidates.sort_by_key(|c| (std::cmp::Reverse(c.pages), context.site.file(c.file).size, c.address));
+    candidates.sort_by_key(|c| {
+        (
+            std::cmp::Reverse(c.pages),
+            context.site.file(c.file).size,
+            c.address,
+        )
+    });
     candidates
 }
 
@@ -200,11 +252,21 @@ impl State<'_> {
 }
 
 /// The text with these images: each stands once, as a custom property where the sheet names it several times.
-fn with_images(printed: &Printed, inlined: &BTreeSet<AddressId>, images: &BTreeMap<AddressId, Arc<str>>) -> String {
+fn with_images(
+    printed: &Printed,
+    inlined: &BTreeSet<AddressId>,
+    images: &BTreeMap<AddressId, Arc<str>>,
+) -> String {
     let mut edits = Vec::new();
     let mut definitions = String::new();
-    for (span, address) in printed.places.iter().filter(|(_, address)| inlined.contains(address)) {
-        let Some(image) = images.get(address) else { continue };
+    for (span, address) in printed
+        .places
+        .iter()
+        .filter(|(_, address)| inlined.contains(address))
+    {
+        let Some(image) = images.get(address) else {
+            continue;
+        };
         let with = if printed.times(*address) == 1 {
             css::url_token(image)
         } else {
@@ -214,7 +276,10 @@ fn with_images(printed: &Printed, inlined: &BTreeSet<AddressId>, images: &BTreeM
             }
             format!("var({name})")
         };
-        edits.push(Edit { span: span.clone(), with: with.into_bytes() });
+        edits.push(Edit {
+            span: span.clone(),
+            with: with.into_bytes(),
+        });
     }
     let bytes = edit::splice(printed.text.as_bytes(), &edits);
     let mut text = String::from_utf8(bytes).unwrap_or_else(|_| printed.text.clone());
@@ -233,7 +298,12 @@ impl Printed {
 
     /// Whether the image can stand here once.
     fn takes(&self, address: AddressId) -> bool {
-        let spans: Vec<_> = self.places.iter().filter(|(_, a)| *a == address).map(|(span, _)| span.clone()).collect();
+        let spans: Vec<_> = self
+            .places
+            .iter()
+            .filter(|(_, a)| *a == address)
+            .map(|(span, _)| span.clone())
+            .collect();
         spans.len() == 1 || css::allows_custom_property(&self.text, &spans)
     }
 }
@@ -258,7 +328,10 @@ struct Effect {
 impl<'a> Work<'a> {
     fn new(context: &'a Context<'a>, prints: &'a Prints, bans: &'a Bans) -> Work<'a> {
         let pages = context.graph.pages.len();
-        let mut balance = Balance { first: vec![[0; 2]; pages], follow_up: vec![[0; 2]; pages] };
+        let mut balance = Balance {
+            first: vec![[0; 2]; pages],
+            follow_up: vec![[0; 2]; pages],
+        };
         let mut state = BTreeMap::new();
         for (key, printed) in prints.iter().enumerate() {
             let key = key as u32;
@@ -268,9 +341,22 @@ impl<'a> Work<'a> {
             }
             let grown = difference(printed.before, printed.sizes);
             add_growth(context, key, grown, &mut balance);
-            state.insert(key, State { printed, inlined: BTreeSet::new(), sizes: printed.sizes });
+            state.insert(
+                key,
+                State {
+                    printed,
+                    inlined: BTreeSet::new(),
+                    sizes: printed.sizes,
+                },
+            );
         }
-        Work { context, prints, bans, state, balance }
+        Work {
+            context,
+            prints,
+            bans,
+            state,
+            balance,
+        }
     }
 
     /// One decision for every stylesheet.
@@ -279,19 +365,32 @@ impl<'a> Work<'a> {
             let file = self.context.graph.sheets[key].file;
             let (action, reason, grown) = match printed {
                 Err(why) => (Action::Keep, (*why).to_owned(), [0; 2]),
-                Ok(_) if self.bans.sheets.contains(&(key as u32)) => {
-                    (Action::Keep, "a changed sheet made a page larger".to_owned(), [0; 2])
-                }
+                Ok(_) if self.bans.sheets.contains(&(key as u32)) => (
+                    Action::Keep,
+                    "a changed sheet made a page larger".to_owned(),
+                    [0; 2],
+                ),
                 Ok(p) if p.minified => {
                     let reason = format!("{} bytes become {}", p.before.identity, p.sizes.identity);
                     (Action::Minify, reason, difference(p.before, p.sizes))
                 }
-                Ok(_) if !self.context.runs(Pass::Minify) => (Action::Keep, "--skip minify".to_owned(), [0; 2]),
+                Ok(_) if !self.context.runs(Pass::Minify) => {
+                    (Action::Keep, "--skip minify".to_owned(), [0; 2])
+                }
                 Ok(_) => (Action::Keep, "printed it would not be smaller".to_owned(), [0; 2]),
             };
             let loads = self.context.relations.loads[key].len() as i64;
-            let cost = Cost { bytes_gzip: grown[0] * loads, bytes_br: grown[1] * loads, ..Cost::default() };
-            plan.decisions.push(Decision { file, action, reason, cost });
+            let cost = Cost {
+                bytes_gzip: grown[0] * loads,
+                bytes_br: grown[1] * loads,
+                ..Cost::default()
+            };
+            plan.decisions.push(Decision {
+                file,
+                action,
+                reason,
+                cost,
+            });
         }
     }
 
@@ -299,11 +398,19 @@ impl<'a> Work<'a> {
         let context = self.context;
         let mut keep = |reason: String| {
             let cost = Cost::default();
-            plan.decisions.push(Decision { file: candidate.file, action: Action::Keep, reason, cost });
+            plan.decisions.push(Decision {
+                file: candidate.file,
+                action: Action::Keep,
+                reason,
+                cost,
+            });
         };
         let file = context.site.file(candidate.file);
         if file.size > context.options.inline_limit {
-            keep(format!("{} bytes, over --inline-limit {}", file.size, context.options.inline_limit));
+            keep(format!(
+                "{} bytes, over --inline-limit {}",
+                file.size, context.options.inline_limit
+            ));
             return Ok(());
         }
         let bytes = context.site.read(candidate.file)?;
@@ -314,12 +421,19 @@ impl<'a> Work<'a> {
                 return Ok(());
             }
         };
-        let allowed: BTreeSet<u32> = candidate.sheets.iter().copied().filter(|&k| self.takes(k, candidate)).collect();
+        let allowed: BTreeSet<u32> = candidate
+            .sheets
+            .iter()
+            .copied()
+            .filter(|&k| self.takes(k, candidate))
+            .collect();
         if allowed.is_empty() {
             keep(self.refusal(candidate));
             return Ok(());
         }
-        let own = image_sizes(context, [candidate.address]).remove(&candidate.address).unwrap_or_default();
+        let own = image_sizes(context, [candidate.address])
+            .remove(&candidate.address)
+            .unwrap_or_default();
         plan.images.insert(candidate.address, url);
         // All sheets together first; else each alone, for sites whose folders have a sheet each.
         let mut attempts = vec![allowed.clone()];
@@ -332,7 +446,12 @@ impl<'a> Work<'a> {
             match self.attempt(candidate, &sheets, own, plan) {
                 Ok((cost, reason)) => {
                     let action = Action::Inline;
-                    plan.decisions.push(Decision { file: candidate.file, action, reason, cost });
+                    plan.decisions.push(Decision {
+                        file: candidate.file,
+                        action,
+                        reason,
+                        cost,
+                    });
                     done = true;
                     if sheets.len() == allowed.len() {
                         break;
@@ -345,7 +464,12 @@ impl<'a> Work<'a> {
         if !done {
             plan.images.remove(&candidate.address);
             let cost = Cost::default();
-            plan.decisions.push(Decision { file: candidate.file, action: Action::Keep, reason: why, cost });
+            plan.decisions.push(Decision {
+                file: candidate.file,
+                action: Action::Keep,
+                reason: why,
+                cost,
+            });
         }
         Ok(())
     }
@@ -354,7 +478,9 @@ impl<'a> Work<'a> {
     fn takes(&self, key: u32, candidate: &Candidate) -> bool {
         self.state.contains_key(&key)
             && !self.bans.inline.contains(&(key, candidate.address))
-            && self.prints[key as usize].as_ref().is_ok_and(|p| p.takes(candidate.address))
+            && self.prints[key as usize]
+                .as_ref()
+                .is_ok_and(|p| p.takes(candidate.address))
             && !self.is_forbidden(key)
     }
 
@@ -397,15 +523,22 @@ impl<'a> Work<'a> {
         let context = self.context;
         let mut grown: BTreeMap<u32, (Sizes, [i64; 2])> = BTreeMap::new();
         for &key in sheets {
-            let Some(state) = self.state.get(&key) else { return Err("its stylesheet stays as it is".into()) };
+            let Some(state) = self.state.get(&key) else {
+                return Err("its stylesheet stays as it is".into());
+            };
             if state.inlined.contains(&candidate.address) {
                 return Err("already there".into());
             }
             let mut inlined = state.inlined.clone();
             inlined.insert(candidate.address);
             let text = with_images(state.printed, &inlined, &plan.images);
-            let Some(bytes) = state.printed.source.encode(&text) else { return Err("not encodable".into()) };
-            let encoded = variants::wanted(context.site.file(context.graph.sheets[key as usize].file), context.options);
+            let Some(bytes) = state.printed.source.encode(&text) else {
+                return Err("not encodable".into());
+            };
+            let encoded = variants::wanted(
+                context.site.file(context.graph.sheets[key as usize].file),
+                context.options,
+            );
             let sizes = measure::sizes(&bytes, encoded, measure::levels(context.options), context.options);
             grown.insert(key, (sizes, difference(state.sizes, sizes)));
         }
@@ -432,7 +565,12 @@ impl<'a> Work<'a> {
         Ok((cost, reason))
     }
 
-    fn effects(&self, candidate: &Candidate, grown: &BTreeMap<u32, (Sizes, [i64; 2])>, own: Sizes) -> Vec<Effect> {
+    fn effects(
+        &self,
+        candidate: &Candidate,
+        grown: &BTreeMap<u32, (Sizes, [i64; 2])>,
+        own: Sizes,
+    ) -> Vec<Effect> {
         let (graph, relations) = (self.context.graph, &self.context.relations);
         let overhead = self.context.options.request_overhead as i64;
         let price = [own.gzip as i64 + overhead, own.br as i64 + overhead];
@@ -441,7 +579,12 @@ impl<'a> Work<'a> {
             grown.contains_key(&key) || self.state.get(&key).is_some_and(|s| s.inlined.contains(&address))
         };
         let is_saved = |page: u32| {
-            relations.is_saved(graph, page, address, |_, found| matches!(found.place, Place::Sheet(k) if carried(k)))
+            relations.is_saved(
+                graph,
+                page,
+                address,
+                |_, found| matches!(found.place, Place::Sheet(k) if carried(k)),
+            )
         };
         let was_cached = relations.cached.contains(&address);
         let entry_saves = was_cached && graph.entry.is_some_and(is_saved);
@@ -450,13 +593,23 @@ impl<'a> Work<'a> {
             pages.extend(&relations.loads[*key as usize]);
         }
         let effect = |page: u32| {
-            let mut effect = Effect { page, saved: false, first: [0; 2], follow_up: [0; 2], follow_up_requests: 0 };
+            let mut effect = Effect {
+                page,
+                saved: false,
+                first: [0; 2],
+                follow_up: [0; 2],
+                follow_up_requests: 0,
+            };
             let mut requested = false;
             let mut seen = BTreeSet::new();
             for request in relations.requests_of(graph, page) {
                 requested |= request.address == address;
-                let Destination::File(file) = graph.addresses[request.address as usize].to else { continue };
-                let Some((_, g)) = graph.sheet_of(file).and_then(|key| grown.get(&key)) else { continue };
+                let Destination::File(file) = graph.addresses[request.address as usize].to else {
+                    continue;
+                };
+                let Some((_, g)) = graph.sheet_of(file).and_then(|key| grown.get(&key)) else {
+                    continue;
+                };
                 if !seen.insert(request.address) {
                     continue;
                 }
@@ -483,7 +636,10 @@ impl<'a> Work<'a> {
     fn check(&self, effects: &[Effect]) -> Result<Cost, String> {
         let graph = self.context.graph;
         let mut cost = Cost::default();
-        let mut entry = graph.entry.map(|e| self.balance.first[e as usize]).unwrap_or_default();
+        let mut entry = graph
+            .entry
+            .map(|e| self.balance.first[e as usize])
+            .unwrap_or_default();
         for effect in effects {
             cost.requests_first -= i64::from(effect.saved);
             cost.requests_follow_up += effect.follow_up_requests;
@@ -504,15 +660,26 @@ impl<'a> Work<'a> {
                 cost.bytes_br
             ));
         }
-        let name = |page: u32| self.context.site.file(graph.pages[page as usize].file).path.to_string();
+        let name = |page: u32| {
+            self.context
+                .site
+                .file(graph.pages[page as usize].file)
+                .path
+                .to_string()
+        };
         for effect in effects {
-            let (first, follow) = (self.balance.first[effect.page as usize], self.balance.follow_up[effect.page as usize]);
+            let (first, follow) = (
+                self.balance.first[effect.page as usize],
+                self.balance.follow_up[effect.page as usize],
+            );
             if effect.follow_up_requests > 0 {
-                return Err(format!("{} would ask for it on a follow-up view", name(effect.page)));
+                return Err(format!(
+                    "{} would ask for it on a follow-up view",
+                    name(effect.page)
+                ));
             }
-            let grows = |i: usize| {
-                first[i] + effect.first[i] > 0 || entry[i] + follow[i] + effect.follow_up[i] > 0
-            };
+            let grows =
+                |i: usize| first[i] + effect.first[i] > 0 || entry[i] + follow[i] + effect.follow_up[i] > 0;
             if grows(0) || grows(1) {
                 return Err(format!("{} would get larger", name(effect.page)));
             }
@@ -529,11 +696,18 @@ impl<'a> Work<'a> {
 }
 
 fn requests(n: i64) -> String {
-    if n == 1 { "1 request".to_owned() } else { format!("{n} requests") }
+    if n == 1 {
+        "1 request".to_owned()
+    } else {
+        format!("{n} requests")
+    }
 }
 
 fn difference(before: Sizes, after: Sizes) -> [i64; 2] {
-    [after.gzip as i64 - before.gzip as i64, after.br as i64 - before.br as i64]
+    [
+        after.gzip as i64 - before.gzip as i64,
+        after.br as i64 - before.br as i64,
+    ]
 }
 
 /// Books what a stylesheet gained or lost on every page that loads it.
@@ -542,7 +716,9 @@ fn add_growth(context: &Context<'_>, key: u32, grown: [i64; 2], balance: &mut Ba
     for &page in &relations.loads[key as usize] {
         let mut seen = BTreeSet::new();
         for request in relations.requests_of(graph, page) {
-            let Destination::File(file) = graph.addresses[request.address as usize].to else { continue };
+            let Destination::File(file) = graph.addresses[request.address as usize].to else {
+                continue;
+            };
             if graph.sheet_of(file) != Some(key) || !seen.insert(request.address) {
                 continue;
             }
@@ -561,10 +737,14 @@ pub(super) fn image_sizes(
 ) -> BTreeMap<AddressId, Sizes> {
     let mut sizes = BTreeMap::new();
     for address in addresses {
-        let Destination::File(file) = context.graph.addresses[address as usize].to else { continue };
+        let Destination::File(file) = context.graph.addresses[address as usize].to else {
+            continue;
+        };
         let entry = context.site.file(file);
         let measured = if variants::wanted(entry, context.options) {
-            let Ok(bytes) = context.site.read(file) else { continue };
+            let Ok(bytes) = context.site.read(file) else {
+                continue;
+            };
             measure::sizes(&bytes, true, measure::levels(context.options), context.options)
         } else {
             Sizes::plain(entry.size)

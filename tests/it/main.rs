@@ -5,7 +5,11 @@
 //! of dependencies that the code is built around, `readme` whether the README tells the truth. A real browser
 //! looks at the fixtures in `cargo xtask e2e`.
 
-#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests look at files and may fail")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests look at files and may fail"
+)]
 
 mod cli;
 mod command;
