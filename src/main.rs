@@ -80,6 +80,10 @@ fn check_report_path(command: &Command) -> anyhow::Result<()> {
         Command::Report(report) => (&report.common, vec![("SITE", &report.site)]),
     };
     let Some(path) = &common.report else { return Ok(()) };
+    if let Command::Build(build) = command {
+        // What is wrong with OUT itself is the better message.
+        disk::Staging::check(&build.site, &build.out, build.force)?;
+    }
     let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
     let is_device =
         disk::stat(path).is_ok_and(|stat| !matches!(stat.kind, disk::Kind::File | disk::Kind::Folder));
