@@ -1,19 +1,18 @@
 //! The whole path: read, link, decide, write, read again, compare.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod assemble;
+
 use std::path::Path;
-use std::sync::Arc;
 
 use crate::compare::{self, Views};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::disk::Staging;
-use crate::graph::{self, Destination, Graph, Initiator, Request};
-use crate::html::Kind;
-use crate::measure::{self, Levels, Sizes};
-use crate::options::{Options, Pass};
+use crate::graph::{self, Graph, Request};
+use crate::measure::{self, Sizes};
+use crate::options::Options;
 use crate::output::{self, Written};
-use crate::plan::{self, Plan};
-use crate::report::{self, Report, State};
+use crate::plan::{self, Bans, Plan};
+use crate::report::Report;
 use crate::site::{self, FileId, Site};
 use crate::{parallel, variants};
 
@@ -47,50 +46,65 @@ pub fn build(
     progress("linking");
     let (graph, found) = graph::link(&site, options)?;
     diagnostics.extend(found);
-    progress("deciding");
-    let plan = plan::decide(&site, &graph, options)?;
-    let Some(staging) = staging else {
+    let mut bans = Bans::default();
+    if dry_run {
+        progress("deciding");
+        let plan = plan::decide(&site, &graph, options, &bans)?;
         let sizes = fast_sizes(&site, options)?;
         let after = with_changes(&graph, &plan, &sizes);
         let later = after_plan(&site, &graph, &plan, options);
         let weights = Weights { before: sizes, after };
-        let report = assemble(
-            &site,
-            &graph,
-            Some((&later, &site)),
-            &plan,
-            &weights,
-            None,
-            diagnostics,
-            options,
-        )?;
+        let compared = Compared::new(&site, &graph, Some((&later, &site)), &weights);
+        let report = assemble::report(&site, &graph, &plan, &compared, None, diagnostics, options);
         return Ok(Built {
             report,
             staging: None,
         });
-    };
-    progress("writing");
-    let written = output::write(&site, &graph, &plan, &staging, options)?;
-    diagnostics.extend(stale_variants(&site, &written));
-    progress("reading again");
-    let (out_site, _) = site::read(staging.path(), options)?;
-    let (out_graph, _) = graph::link(&out_site, options)?;
-    let weights = Weights::of(&graph, &plan, &written);
-    let again = Some((&out_graph, &out_site));
-    let report = assemble(
-        &site,
-        &graph,
-        again,
-        &plan,
-        &weights,
-        Some(&written),
-        diagnostics,
-        options,
-    )?;
-    Ok(Built {
-        report,
-        staging: Some(staging),
-    })
+    }
+    let mut staging = staging;
+    for round in 0.. {
+        progress("deciding");
+        let plan = plan::decide(&site, &graph, options, &bans)?;
+        let target = match staging.take() {
+            Some(staging) => staging,
+            None => Staging::begin(root, out, options.force)?,
+        };
+        progress("writing");
+        let written = output::write(&site, &graph, &plan, &target, options)?;
+        progress("reading again");
+        let (out_site, _) = site::read(target.path(), options)?;
+        let (out_graph, _) = graph::link(&out_site, options)?;
+        let weights = Weights::of(&graph, &plan, &written);
+        let compared = Compared::new(&site, &graph, Some((&out_graph, &out_site)), &weights);
+        let worse = compared.worse(&graph, options)?;
+        let Some((page, why)) = worse.first() else {
+            diagnostics.extend(stale_variants(&site, &written));
+            let report = assemble::report(
+                &site,
+                &graph,
+                &plan,
+                &compared,
+                Some(&written),
+                diagnostics,
+                options,
+            );
+            return Ok(Built {
+                report,
+                staging: Some(target),
+            });
+        };
+        anyhow::ensure!(
+            round < 2,
+            "{} got worse ({why}): this is a fault of fewer, OUT is not written; --skip all avoids it",
+            site.file(graph.pages[*page as usize].file).path
+        );
+        // Built again without what touched these pages, then without anything.
+        match round {
+            0 => bans.add_pages(&graph, &worse.iter().map(|(page, _)| *page).collect::<Vec<_>>()),
+            _ => bans.add_all(&graph),
+        }
+    }
+    unreachable!("the loop ends by return or error")
 }
 
 /// Measures SITE as it is.
@@ -106,16 +120,16 @@ pub fn report(root: &Path, options: &Options, progress: Progress<'_>) -> anyhow:
         after: sizes.clone(),
         before: sizes,
     };
-    assemble(
+    let compared = Compared::new(&site, &graph, None, &weights);
+    Ok(assemble::report(
         &site,
         &graph,
-        None,
         &Plan::default(),
-        &weights,
+        &compared,
         None,
         diagnostics,
         options,
-    )
+    ))
 }
 
 /// The size of every file of SITE, before and after, by `FileId`.
@@ -196,290 +210,45 @@ fn stale_variants(site: &Site, written: &[Written]) -> Vec<Diagnostic> {
         .collect()
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the one place where all results of the stages meet"
-)]
-fn assemble(
-    site: &Site,
-    graph: &Graph,
-    after: Option<(&Graph, &Site)>,
-    plan: &Plan,
-    weights: &Weights,
-    written: Option<&[Written]>,
-    mut diagnostics: Vec<Diagnostic>,
-    options: &Options,
-) -> anyhow::Result<Report> {
-    let before_views = compare::count(graph, |file| weights.before[file.0 as usize]);
-    let after_views = after.map(|(graph, out)| {
-        let origin: Vec<Option<FileId>> = out.files.iter().map(|f| site.find(f.path.as_bytes())).collect();
-        let size = |file: FileId| match origin[file.0 as usize] {
-            Some(file) => weights.after[file.0 as usize],
-            None => Sizes::plain(out.file(file).size),
-        };
-        (compare::count(graph, size), graph)
-    });
-    if let Some((views, out_graph)) = &after_views {
-        check(site, graph, &before_views, out_graph, views, options)?;
-    }
-    let overhead = options.request_overhead;
-    let mut names = Names::new(graph);
-    let mut pages = Vec::with_capacity(graph.pages.len());
-    for (index, facts) in graph.pages.iter().enumerate() {
-        let later = after_views.as_ref().map(|(views, graph)| (views[index], *graph));
-        pages.push(report::Page {
-            path: site.file(facts.file).path.clone(),
-            before: views(&before_views[index], overhead),
-            after: later.map(|(v, _)| views(&v, overhead)),
-            requests: requests(
-                site,
-                graph,
-                later.map(|(_, graph)| graph),
-                index as u32,
-                &mut names,
-            ),
+/// The views of every page, before and after.
+struct Compared<'a> {
+    before: Vec<Views>,
+    after: Option<(Vec<Views>, &'a Graph)>,
+}
+
+impl<'a> Compared<'a> {
+    fn new(site: &Site, graph: &Graph, after: Option<(&'a Graph, &Site)>, weights: &Weights) -> Compared<'a> {
+        let before = compare::count(graph, |file| weights.before[file.0 as usize]);
+        let after = after.map(|(graph, out)| {
+            let origin: Vec<Option<FileId>> =
+                out.files.iter().map(|f| site.find(f.path.as_bytes())).collect();
+            let size = |file: FileId| match origin[file.0 as usize] {
+                Some(file) => weights.after[file.0 as usize],
+                None => Sizes::plain(out.file(file).size),
+            };
+            (compare::count(graph, size), graph)
         });
-    }
-    diagnostics.sort();
-    diagnostics.dedup();
-    let levels = Levels {
-        ..measure::levels(options)
-    };
-    let mut totals = report::Totals::of(&pages, site.files.len() as u64);
-    totals.policy = if plan.uses_data {
-        policy_needs(site, graph, plan, options)?
-    } else {
-        Vec::new()
-    };
-    totals.written = written.map(|written| summed(site, written));
-    Ok(Report {
-        entry: graph
-            .entry
-            .map(|entry| site.file(graph.pages[entry as usize].file).path.clone()),
-        measured: report::Measured {
-            gzip: levels.gzip.to_string(),
-            brotli: levels.brotli.to_string(),
-            viewport: report::Viewport {
-                width: options.viewport.0,
-                height: options.viewport.1,
-            },
-            request_overhead: overhead,
-        },
-        pages,
-        totals,
-        decisions: decisions(site, plan),
-        diagnostics,
-        max_requests: None,
-    })
-}
-
-/// Promise 3, checked on what was really written.
-fn check(
-    site: &Site,
-    graph: &Graph,
-    before: &[Views],
-    out_graph: &Graph,
-    after: &[Views],
-    options: &Options,
-) -> anyhow::Result<()> {
-    let path = |index: usize| &site.file(graph.pages[index].file).path;
-    anyhow::ensure!(
-        before.len() == after.len(),
-        "OUT has other pages than SITE: this is a fault of fewer"
-    );
-    let entry = graph.entry.unwrap_or_default() as usize;
-    debug_assert_eq!(graph.entry, out_graph.entry);
-    for (index, (was, is)) in before.iter().zip(after).enumerate() {
-        let overhead = options.request_overhead;
-        if let Some(why) = compare::worse(was, is, (&before[entry], &after[entry]), overhead) {
-            anyhow::bail!(
-                "{} got worse ({why}): this is a fault of fewer, OUT is not written; --skip all avoids it",
-                path(index)
-            );
-        }
-    }
-    Ok(())
-}
-
-fn views(views: &Views, overhead: u64) -> report::Views {
-    let view = |count: &compare::Count| {
-        let sum = |bytes: u64| bytes + count.requests * overhead;
-        report::View {
-            requests: count.requests,
-            bytes: report::Bytes {
-                identity: sum(count.bytes.identity),
-                gzip: sum(count.bytes.gzip),
-                br: sum(count.bytes.br),
-            },
-        }
-    };
-    report::Views {
-        first: view(&views.first),
-        follow_up: view(&views.follow_up),
-    }
-}
-
-/// Shared strings of the report: most pages name the same few files.
-struct Names {
-    urls: Vec<Arc<str>>,
-    initiators: HashMap<String, Arc<str>>,
-}
-
-impl Names {
-    fn new(graph: &Graph) -> Names {
-        let urls = graph
-            .addresses
-            .iter()
-            .map(|a| Arc::from(a.url.as_str()))
-            .collect();
-        Names {
-            urls,
-            initiators: HashMap::new(),
-        }
+        Compared { before, after }
     }
 
-    fn initiator(&mut self, site: &Site, graph: &Graph, request: &Request) -> Arc<str> {
-        let name = match request.initiator {
-            Initiator::Markup => "markup".to_owned(),
-            Initiator::Sheet(key) => site.file(graph.sheets[key as usize].file).path.to_string(),
-            Initiator::StyleElement => "style element".to_owned(),
-            Initiator::StyleAttribute => "style attribute".to_owned(),
+    /// Promise 3, checked on what was really written: the pages that broke it, and how.
+    fn worse(&self, graph: &Graph, options: &Options) -> anyhow::Result<Vec<(u32, String)>> {
+        let Some((after, out_graph)) = &self.after else {
+            return Ok(Vec::new());
         };
-        self.initiators
-            .entry(name)
-            .or_insert_with_key(|name| Arc::from(name.as_str()))
-            .clone()
-    }
-}
-
-fn requests(
-    site: &Site,
-    graph: &Graph,
-    after: Option<&Graph>,
-    page: u32,
-    names: &mut Names,
-) -> Vec<report::Request> {
-    let later: Option<HashSet<&str>> = after.map(|out| {
-        compare::requests(out, page)
-            .map(|r| out.addresses[r.address as usize].url.as_str())
-            .collect()
-    });
-    let facts = &graph.pages[page as usize];
-    let mut seen = HashSet::new();
-    let mut list = Vec::new();
-    let mut redirected = HashSet::new();
-    for request in compare::requests(graph, page) {
-        let address = &graph.addresses[request.address as usize];
-        if address.to == Destination::File(facts.file) || !seen.insert(request.address) {
-            continue;
-        }
-        if address.to == Destination::Redirect {
-            redirected.insert(format!("{}/", address.url));
-            continue;
-        }
-        let stays = later
-            .as_ref()
-            .is_none_or(|later| later.contains(address.url.as_str()));
-        let state = match address.to {
-            _ if !stays => State::Inlined,
-            Destination::Missing => State::Missing,
-            _ if redirected.contains(&address.url) => State::Redirect,
-            _ if request.lazy => State::Lazy,
-            _ => State::Kept,
+        let same = self.before.len() == after.len() && graph.entry == out_graph.entry;
+        anyhow::ensure!(same, "OUT has other pages than SITE: this is a fault of fewer");
+        let Some(entry) = graph.entry else {
+            return Ok(Vec::new());
         };
-        list.push(report::Request {
-            url: names.urls[request.address as usize].clone(),
-            kind: request.kind,
-            initiator: names.initiator(site, graph, request),
-            state,
+        let entry = (&self.before[entry as usize], &after[entry as usize]);
+        let pairs = self.before.iter().zip(after).enumerate();
+        let worse = pairs.filter_map(|(page, (was, is))| {
+            Some((
+                page as u32,
+                compare::worse(was, is, entry, options.request_overhead)?,
+            ))
         });
+        Ok(worse.collect())
     }
-    let markup: Arc<str> = Arc::from("markup");
-    let other = |url: Arc<str>, kind: Kind, state: State| report::Request {
-        url,
-        kind,
-        initiator: markup.clone(),
-        state,
-    };
-    list.extend(
-        facts
-            .icons
-            .iter()
-            .map(|&a| other(names.urls[a as usize].clone(), Kind::Icon, State::Icon)),
-    );
-    list.extend(
-        facts
-            .external
-            .iter()
-            .map(|url| other(Arc::from(url.as_str()), Kind::Meta, State::External)),
-    );
-    list
-}
-
-fn decisions(site: &Site, plan: &Plan) -> Vec<report::Decision> {
-    let mut list: Vec<report::Decision> = plan
-        .decisions
-        .iter()
-        .map(|d| report::Decision {
-            file: site.file(d.file).path.clone(),
-            action: d.action.name(),
-            reason: d.reason.clone(),
-            cost: report::Cost {
-                requests_first: d.cost.requests_first,
-                requests_follow_up: d.cost.requests_follow_up,
-                bytes_gzip: d.cost.bytes_gzip,
-                bytes_br: d.cost.bytes_br,
-            },
-        })
-        .collect();
-    list.sort_by(|a, b| (&a.file, a.action, &a.reason).cmp(&(&b.file, b.action, &b.reason)));
-    list
-}
-
-/// What OUT needs of a policy: pages under no policy today may get one from the server later.
-fn policy_needs(site: &Site, graph: &Graph, plan: &Plan, options: &Options) -> anyhow::Result<Vec<String>> {
-    let had = site_uses_data(site, graph)?;
-    let _ = (plan, options);
-    Ok(if had {
-        Vec::new()
-    } else {
-        vec!["img-src data:".to_owned()]
-    })
-}
-
-/// Some stylesheet of SITE names a `data:` image already.
-fn site_uses_data(site: &Site, graph: &Graph) -> anyhow::Result<bool> {
-    let _ = site;
-    Ok(graph.sheets.iter().any(|sheet| {
-        sheet
-            .scan
-            .urls
-            .iter()
-            .any(|u| u.value.trim_start().starts_with("data:image"))
-    }))
-}
-
-fn summed(site: &Site, written: &[Written]) -> report::Written {
-    let mut sum = report::Written::default();
-    for (file, written) in site.files.iter().zip(written) {
-        if file.variant_of.is_some() {
-            continue;
-        }
-        match (file.editable, written.edited) {
-            (false, _) => sum.excluded += 1,
-            (true, true) => sum.edited += 1,
-            (true, false) => sum.copied += 1,
-        }
-        sum.gzip += written.gzip_file;
-        sum.br += written.br_file;
-    }
-    sum
-}
-
-/// Names of the passes that ran, for the summary of a build without any.
-pub fn passes(options: &Options) -> BTreeMap<&'static str, bool> {
-    Pass::ALL
-        .into_iter()
-        .map(|pass| (pass.name(), options.runs(pass)))
-        .collect()
 }

@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
+use crate::css::Targets;
 use crate::options::{Options, Pass};
 
 /// Makes a built static site load with fewer requests and fewer bytes, without changing a pixel.
@@ -224,7 +225,7 @@ impl Build {
         Ok(Options {
             inline_limit: self.passes.inline_limit,
             skip,
-            targets: self.passes.targets.clone(),
+            targets: self.passes.targets.as_deref().map(Targets::parse).transpose()?,
             gzip_level: (!self.encoding.no_gzip).then_some(self.encoding.gzip_level),
             brotli_quality: (!self.encoding.no_brotli).then_some(self.encoding.brotli_quality),
             min_size: self.encoding.min_size,

@@ -12,6 +12,7 @@ mod piece;
 mod prelude;
 mod print;
 mod scan;
+mod targets;
 mod token;
 mod tree;
 mod value;
@@ -20,8 +21,9 @@ use std::ops::Range;
 
 pub use data::{data_url, url_token};
 pub use once::allows_custom_property;
-pub use print::{print, print_declarations};
+pub use print::print_declarations;
 pub use scan::scan;
+pub use targets::Targets;
 
 /// What tokens tell about a stylesheet or a declaration list.
 #[derive(Debug, Clone, Default)]
@@ -62,4 +64,12 @@ pub enum Place {
     Custom,
     /// `@namespace`, `@document`, `@supports` and everything else that is no request.
     Other,
+}
+
+/// The same stylesheet in fewer bytes, or `None` where nothing was won. Never drops or reorders anything that a
+/// browser's object model would show, unless `targets` says which browsers count.
+pub fn print(text: &str, targets: Option<Targets>) -> Option<String> {
+    let printed = print::print(text, None);
+    let narrowed = targets.and_then(|t| targets::print(printed.as_deref().unwrap_or(text), t));
+    narrowed.or(printed)
 }

@@ -2,6 +2,8 @@
 
 use globset::GlobSet;
 
+use crate::css::Targets;
+
 /// Options of a build or a report. `cli.rs` makes it; every stage reads it.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -36,7 +38,7 @@ pub struct Options {
     /// Measure edited files with the final levels instead of the fast ones.
     pub measure_full: bool,
     /// Browsers to print CSS for (a browserslist query); `None` prints for every browser.
-    pub targets: Option<String>,
+    pub targets: Option<Targets>,
     /// Replace an OUT that is not empty.
     pub force: bool,
     /// Threads; 0 is one per core.

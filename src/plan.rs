@@ -9,6 +9,7 @@
 
 mod ledger;
 mod local;
+mod printed;
 mod shared;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,11 +130,30 @@ impl<'a> Context<'a> {
 /// Rounds after which the plan falls back to touching nothing of what is still in question.
 const ROUNDS: usize = 12;
 
-/// Decides with the fast levels, then checks with the levels of the files really written.
-pub fn decide(site: &Site, graph: &Graph, options: &Options) -> anyhow::Result<Plan> {
+impl Bans {
+    /// Every change that these pages have to do with.
+    pub fn add_pages(&mut self, graph: &Graph, pages: &[u32]) {
+        for &page in pages {
+            for document in graph.documents(page) {
+                self.pages.insert(document);
+                self.sheets.extend(&*graph.pages[document as usize].sheets);
+            }
+        }
+    }
+
+    /// Every change.
+    pub fn add_all(&mut self, graph: &Graph) {
+        self.sheets.extend(0..graph.sheets.len() as u32);
+        self.pages.extend(0..graph.pages.len() as u32);
+    }
+}
+
+/// Decides with the fast levels, then checks with the levels of the files really written. `bans` is what an earlier
+/// build of the same site showed to be harmful.
+pub fn decide(site: &Site, graph: &Graph, options: &Options, bans: &Bans) -> anyhow::Result<Plan> {
     let context = Context::new(site, graph, options);
-    let printed = shared::print_all(&context)?;
-    let mut bans = Bans::default();
+    let printed = printed::print_all(&context)?;
+    let mut bans = bans.clone();
     for round in 0.. {
         let mut plan = Plan::default();
         shared::decide(&context, &printed, &bans, &mut plan)?;
@@ -217,7 +237,6 @@ fn ban(context: &Context<'_>, plan: &Plan, worse: &[Worse], harshly: bool, bans:
     }
     if *bans == before {
         // Nothing named above is left: give up every change.
-        bans.sheets.extend(0..context.graph.sheets.len() as u32);
-        bans.pages.extend(0..context.graph.pages.len() as u32);
+        bans.add_all(context.graph);
     }
 }

@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
             return None;
         }
         let inlined = self.with_images(&source.text, &scan, Place::Element(index), edits);
-        let print = |text: &str| css::print(text, self.options.targets.as_deref());
+        let print = |text: &str| css::print(text, self.options.targets);
         let text = self.shortest(&source.text, inlined, edits.minify, print)?;
         if text.to_ascii_lowercase().contains("</style") {
             return None;
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         }
         let place = Place::Attribute(graph::hash(attribute.value.as_bytes()));
         let inlined = self.with_images(&attribute.value, &scan, place, edits);
-        let print = |text: &str| css::print_declarations(text, self.options.targets.as_deref());
+        let print = |text: &str| css::print_declarations(text, None);
         let text = self.shortest(&attribute.value, inlined.clone(), edits.minify, print)?;
         let quote = attribute.quote.unwrap_or(b'"');
         let escaped = html::escape_attribute(&text, quote);

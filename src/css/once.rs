@@ -98,7 +98,12 @@ fn is_plain(declaration: &str) -> bool {
     let name = name.to_ascii_lowercase();
     if name == "content" {
         // lightningcss does not type it; images and strings in a row are as old as the property (CSS 2, 12.2).
-        let is_simple = |tok: &Tok| !matches!(tok.kind, Kind::Ident | Kind::Number | Kind::Comma | Kind::Delim(_));
+        let is_simple = |tok: &Tok| {
+            !matches!(
+                tok.kind,
+                Kind::Ident | Kind::Number | Kind::Comma | Kind::Delim(_)
+            )
+        };
         return token::list(value).iter().all(is_simple);
     }
     let id = PropertyId::from(name.as_str());

@@ -388,7 +388,10 @@ fn gather(context: &Context<'_>, bases: &Bases, found: Vec<view::Request>, facts
                     },
                 ));
             }
-            let markup = initiator == Initiator::Markup && found.kind != Kind::Preload;
+            // Only a preload that can be taken out whole does not count as the element's own wish.
+            let preload = found.kind == Kind::Preload
+                && matches!(&found.from, From::Markup { element, attribute } if element == "link" && attribute == "href");
+            let markup = initiator == Initiator::Markup && !preload;
             let at = *index.entry(address.clone()).or_insert_with(|| {
                 facts
                     .page
@@ -398,7 +401,7 @@ fn gather(context: &Context<'_>, bases: &Bases, found: Vec<view::Request>, facts
             });
             let entry = &mut facts.page.requests[at].1;
             entry.markup |= markup;
-            entry.preload |= found.kind == Kind::Preload;
+            entry.preload |= preload;
             entry.lazy &= found.lazy;
             if entry.kind == Kind::Preload {
                 entry.kind = found.kind;

@@ -274,7 +274,9 @@ fn every_page_is_a_line_of_its_own() {
     let mut json = Vec::new();
     write_json(&report, &mut json).unwrap();
     let path = format!("\"path\":\"{}\"", report.pages[0].path);
-    let lines = json.split(|&b| b == b'\n').filter(|line| String::from_utf8_lossy(line).contains(&path));
+    let lines = json
+        .split(|&b| b == b'\n')
+        .filter(|line| String::from_utf8_lossy(line).contains(&path));
     assert_eq!(lines.count(), 1_000);
 }
 

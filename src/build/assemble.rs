@@ -1,0 +1,244 @@
+//! Puts what the stages found into a report.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::Compared;
+use crate::compare::{self, Views};
+use crate::diagnostic::Diagnostic;
+use crate::graph::{Destination, Graph, Initiator, Request};
+use crate::html::Kind;
+use crate::measure;
+use crate::options::Options;
+use crate::output::Written;
+use crate::plan::Plan;
+use crate::report::{self, Report, State};
+use crate::site::Site;
+
+pub(super) fn report(
+    site: &Site,
+    graph: &Graph,
+    plan: &Plan,
+    compared: &Compared<'_>,
+    written: Option<&[Written]>,
+    mut diagnostics: Vec<Diagnostic>,
+    options: &Options,
+) -> Report {
+    let overhead = options.request_overhead;
+    let mut names = Names::new(graph);
+    let mut pages = Vec::with_capacity(graph.pages.len());
+    for (index, facts) in graph.pages.iter().enumerate() {
+        let later = compared
+            .after
+            .as_ref()
+            .map(|(views, graph)| (views[index], *graph));
+        pages.push(report::Page {
+            path: site.file(facts.file).path.clone(),
+            before: views(&compared.before[index], overhead),
+            after: later.map(|(v, _)| views(&v, overhead)),
+            requests: requests(
+                site,
+                graph,
+                later.map(|(_, graph)| graph),
+                index as u32,
+                &mut names,
+            ),
+        });
+    }
+    diagnostics.sort();
+    diagnostics.dedup();
+    let levels = measure::levels(options);
+    let mut totals = report::Totals::of(&pages, site.files.len() as u64);
+    totals.policy = policy_needs(graph, plan);
+    totals.written = written.map(|written| summed(site, written));
+    Report {
+        entry: graph
+            .entry
+            .map(|entry| site.file(graph.pages[entry as usize].file).path.clone()),
+        measured: report::Measured {
+            gzip: levels.gzip.to_string(),
+            brotli: levels.brotli.to_string(),
+            viewport: report::Viewport {
+                width: options.viewport.0,
+                height: options.viewport.1,
+            },
+            request_overhead: overhead,
+        },
+        pages,
+        totals,
+        decisions: decisions(site, plan),
+        diagnostics,
+        max_requests: None,
+    }
+}
+
+fn views(views: &Views, overhead: u64) -> report::Views {
+    let view = |count: &compare::Count| {
+        let sum = |bytes: u64| bytes + count.requests * overhead;
+        report::View {
+            requests: count.requests,
+            bytes: report::Bytes {
+                identity: sum(count.bytes.identity),
+                gzip: sum(count.bytes.gzip),
+                br: sum(count.bytes.br),
+            },
+        }
+    };
+    report::Views {
+        first: view(&views.first),
+        follow_up: view(&views.follow_up),
+    }
+}
+
+/// Shared strings of the report: most pages name the same few files.
+struct Names {
+    urls: Vec<Arc<str>>,
+    initiators: HashMap<String, Arc<str>>,
+}
+
+impl Names {
+    fn new(graph: &Graph) -> Names {
+        let urls = graph
+            .addresses
+            .iter()
+            .map(|a| Arc::from(a.url.as_str()))
+            .collect();
+        Names {
+            urls,
+            initiators: HashMap::new(),
+        }
+    }
+
+    fn initiator(&mut self, site: &Site, graph: &Graph, request: &Request) -> Arc<str> {
+        let name = match request.initiator {
+            Initiator::Markup => "markup".to_owned(),
+            Initiator::Sheet(key) => site.file(graph.sheets[key as usize].file).path.to_string(),
+            Initiator::StyleElement => "style element".to_owned(),
+            Initiator::StyleAttribute => "style attribute".to_owned(),
+        };
+        self.initiators
+            .entry(name)
+            .or_insert_with_key(|name| Arc::from(name.as_str()))
+            .clone()
+    }
+}
+
+fn requests(
+    site: &Site,
+    graph: &Graph,
+    after: Option<&Graph>,
+    page: u32,
+    names: &mut Names,
+) -> Vec<report::Request> {
+    let later: Option<HashSet<&str>> = after.map(|out| {
+        compare::requests(out, page)
+            .map(|r| out.addresses[r.address as usize].url.as_str())
+            .collect()
+    });
+    let facts = &graph.pages[page as usize];
+    let mut seen = HashSet::new();
+    let mut list = Vec::new();
+    let mut redirected = HashSet::new();
+    for request in compare::requests(graph, page) {
+        let address = &graph.addresses[request.address as usize];
+        if address.to == Destination::File(facts.file) || !seen.insert(request.address) {
+            continue;
+        }
+        if address.to == Destination::Redirect {
+            redirected.insert(format!("{}/", address.url));
+            continue;
+        }
+        let stays = later
+            .as_ref()
+            .is_none_or(|later| later.contains(address.url.as_str()));
+        let state = match address.to {
+            _ if !stays => State::Inlined,
+            Destination::Missing => State::Missing,
+            _ if redirected.contains(&address.url) => State::Redirect,
+            _ if request.lazy => State::Lazy,
+            _ => State::Kept,
+        };
+        list.push(report::Request {
+            url: names.urls[request.address as usize].clone(),
+            kind: request.kind,
+            initiator: names.initiator(site, graph, request),
+            state,
+        });
+    }
+    let markup: Arc<str> = Arc::from("markup");
+    let other = |url: Arc<str>, kind: Kind, state: State| report::Request {
+        url,
+        kind,
+        initiator: markup.clone(),
+        state,
+    };
+    list.extend(
+        facts
+            .icons
+            .iter()
+            .map(|&a| other(names.urls[a as usize].clone(), Kind::Icon, State::Icon)),
+    );
+    list.extend(
+        facts
+            .external
+            .iter()
+            .map(|url| other(Arc::from(url.as_str()), Kind::Meta, State::External)),
+    );
+    list
+}
+
+fn decisions(site: &Site, plan: &Plan) -> Vec<report::Decision> {
+    let mut list: Vec<report::Decision> = plan
+        .decisions
+        .iter()
+        .map(|d| report::Decision {
+            file: site.file(d.file).path.clone(),
+            action: d.action.name(),
+            reason: d.reason.clone(),
+            cost: report::Cost {
+                requests_first: d.cost.requests_first,
+                requests_follow_up: d.cost.requests_follow_up,
+                bytes_gzip: d.cost.bytes_gzip,
+                bytes_br: d.cost.bytes_br,
+            },
+        })
+        .collect();
+    list.sort_by(|a, b| (&a.file, a.action, &a.reason).cmp(&(&b.file, b.action, &b.reason)));
+    list
+}
+
+/// What OUT needs of a policy and SITE did not: pages under no policy today may get one from the server later.
+fn policy_needs(graph: &Graph, plan: &Plan) -> Vec<String> {
+    let is_data = |u: &crate::css::Url| {
+        u.value
+            .trim_start()
+            .to_ascii_lowercase()
+            .starts_with("data:image")
+    };
+    let had = graph
+        .sheets
+        .iter()
+        .any(|sheet| sheet.scan.urls.iter().any(is_data));
+    if plan.uses_data && !had {
+        vec!["img-src data:".to_owned()]
+    } else {
+        Vec::new()
+    }
+}
+
+fn summed(site: &Site, written: &[Written]) -> report::Written {
+    let mut sum = report::Written::default();
+    for (file, written) in site.files.iter().zip(written) {
+        if file.variant_of.is_some() {
+            continue;
+        }
+        match (file.editable, written.edited) {
+            (false, _) => sum.excluded += 1,
+            (true, true) => sum.edited += 1,
+            (true, false) => sum.copied += 1,
+        }
+        sum.gzip += written.gzip_file;
+        sum.br += written.br_file;
+    }
+    sum
+}
