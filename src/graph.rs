@@ -328,7 +328,7 @@ fn choose_entry(
         };
         return match index_of(path.as_bytes()) {
             Some(page) => Ok(Some(page)),
-            None => anyhow::bail!("--entry {wanted}: no such page in {}", site.root.display()),
+            None => anyhow::bail!("--entry {wanted}: SITE has no such page"),
         };
     }
     if let Some(root) = index_of(b"index.html") {
