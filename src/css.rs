@@ -5,6 +5,7 @@
 
 mod compete;
 mod data;
+mod fold;
 mod known;
 mod merge;
 mod piece;
@@ -14,6 +15,7 @@ mod scan;
 mod token;
 mod tree;
 mod value;
+mod weight;
 
 use std::ops::Range;
 

@@ -77,26 +77,31 @@ const SHAPES: [Shape; 5] = [
         order: Order::Ranked,
         reach: 60,
         lists: true,
+        fold: true,
     },
     Shape {
         order: Order::Ranked,
         reach: 60,
         lists: false,
+        fold: true,
     },
     Shape {
         order: Order::Source,
         reach: 60,
         lists: true,
+        fold: true,
     },
     Shape {
         order: Order::Name,
         reach: 60,
         lists: true,
+        fold: true,
     },
     Shape {
         order: Order::Ranked,
         reach: 6,
         lists: true,
+        fold: true,
     },
 ];
 
@@ -315,7 +320,7 @@ mod tests {
         check("a{color:red;color:blue;color:red} ", "a{color:blue;color:red}");
         // Repeated later, but not shown there.
         check(
-            "a{margin:0}b{margin:1px}a{margin:0;margin-top:2px} ",
+            "a{margin:0}b{margin:1px}a{margin:0;margin-top:2vw} ",
             "a{margin:0}b{margin:1px}a{margin:0;margin-top:2px}",
         );
         // Blocks in between.
