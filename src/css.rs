@@ -3,11 +3,13 @@
 //! `scan` only reads tokens: it works on every text, broken or not, in one loop that takes linear time and no stack.
 //! `print` builds on the same tokens. Neither knows of files: a URL is text, a place is a byte range.
 
+mod choose;
 mod compete;
 mod data;
 mod fold;
 mod known;
 mod merge;
+mod order;
 mod piece;
 mod prelude;
 mod print;

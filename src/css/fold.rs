@@ -101,12 +101,7 @@ pub(super) fn sides(nodes: &mut Vec<Node>) {
 }
 
 /// The one declaration that does what all of the set do, and the place of the last of them.
-fn fold(
-    nodes: &[Node],
-    shorthand: &str,
-    longhands: [&str; 4],
-    takes: Takes,
-) -> Option<(usize, Declaration)> {
+fn fold(nodes: &[Node], shorthand: &str, longhands: [&str; 4], takes: Takes) -> Option<(usize, Declaration)> {
     let mut sides: [Option<&str>; 4] = [None; 4];
     let mut count = 0;
     let mut at = 0;
@@ -114,7 +109,16 @@ fn fold(
     for (i, node) in nodes.iter().enumerate() {
         let Node::Declaration(d) = node else { return None };
         if d.name == shorthand {
-            let parts: Vec<&str> = d.value.split(' ').collect();
+            // `#fff#000` needs no blank.
+            let parts: Vec<&str> = d
+                .value
+                .split(' ')
+                .flat_map(|part| {
+                    let second = part.char_indices().skip(1).find(|(_, c)| *c == '#');
+                    let (first, rest) = part.split_at(second.map_or(part.len(), |(i, _)| i));
+                    std::iter::once(first).chain((!rest.is_empty()).then_some(rest))
+                })
+                .collect();
             if parts.len() > 4 || !parts.iter().all(|p| plain(p, takes)) {
                 return None;
             }
@@ -165,7 +169,7 @@ fn fold(
         at,
         Declaration {
             name: shorthand.to_owned(),
-            value,
+            value: value.replace(" #", "#"),
             important: importance?,
         },
     ))
@@ -222,7 +226,7 @@ fn is_length(value: &str, percentage: bool) -> bool {
     digits(whole)
         && digits(part)
         && !part.is_empty()
-        && !(whole.is_empty() && !number.contains('.'))
+        && (number.contains('.') || !whole.is_empty())
         && (matches!(
             unit,
             "px" | "em" | "ex" | "pt" | "pc" | "in" | "cm" | "mm" | "rem"
@@ -251,14 +255,20 @@ mod tests {
             "margin-top:1px;margin-right:2%;margin-bottom:-3em;margin-left:auto",
             "margin:1px 2% -3em auto",
         );
-        check("margin-left:0;margin-right:0;margin-top:0;margin-bottom:0px", "margin:0");
+        check(
+            "margin-left:0;margin-right:0;margin-top:0;margin-bottom:0px",
+            "margin:0",
+        );
         check("margin:0;margin-top:1px", "margin:1px 0 0");
         check("margin:1px 2px;margin-left:3px", "margin:1px 2px 1px 3px");
         check("margin:1px 2px 3px;margin-bottom:1px", "margin:1px 2px");
         check("margin-top:1px;margin:0", "margin:0");
         check("margin:5px;margin:0 auto", "margin:0 auto");
         check("padding:10px;padding-bottom:3px", "padding:10px 10px 3px");
-        check("margin:0!important;margin-top:1px!important", "margin:1px 0 0!important");
+        check(
+            "margin:0!important;margin-top:1px!important",
+            "margin:1px 0 0!important",
+        );
         check(
             "border-top-width:1px;border-right-width:0;border-bottom-width:1px;border-left-width:0",
             "border-width:1px 0",
@@ -269,13 +279,16 @@ mod tests {
         );
         check(
             "border-top-color:#fff;border-right-color:#fff;border-bottom-color:transparent;border-left-color:#fff",
-            "border-color:#fff #fff transparent",
+            "border-color:#fff#fff transparent",
         );
         check(
             "border-top-left-radius:1px;border-top-right-radius:2px;border-bottom-right-radius:3px;border-bottom-left-radius:4px",
             "border-radius:1px 2px 3px 4px",
         );
-        check("border-radius:4px;border-top-left-radius:0", "border-radius:0 4px 4px");
+        check(
+            "border-radius:4px;border-top-left-radius:0",
+            "border-radius:0 4px 4px",
+        );
         check(
             "margin-top:1rem;margin-right:1rem;margin-bottom:1rem;margin-left:1rem",
             "margin:1rem",

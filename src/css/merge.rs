@@ -67,8 +67,17 @@ pub(super) fn rules(nodes: &mut Vec<Node>, shape: Shape) {
     }
     nodes.retain(|node| !is_void(node));
     drop_repeated(nodes);
-    gather(nodes, shape);
+    // What came together may let others pass.
+    for _ in 0..ROUNDS {
+        let before = nodes.len();
+        gather(nodes, shape);
+        if nodes.len() == before {
+            break;
+        }
+    }
 }
+
+const ROUNDS: usize = 3;
 
 /// Keyframes with equal bodies become one, where no two frames stand at the same place.
 fn frames(nodes: &mut Vec<Node>, shape: Shape) {

@@ -11,12 +11,10 @@
 
 use std::collections::BTreeSet;
 
-use libdeflater::{CompressionLvl, Compressor};
-
 use super::merge::{self, Order, Shape};
 use super::token;
 use super::tree::{self, Node};
-use super::{Scan, piece, scan};
+use super::{Scan, choose, piece, scan};
 
 /// The same stylesheet in fewer bytes, or `None` where nothing was won. Never drops or reorders anything that a
 /// browser's object model would show.
@@ -32,7 +30,7 @@ pub fn print(text: &str, _targets: Option<&str>) -> Option<String> {
     }
     let nodes = tree::sheet(text, &toks);
     let shapes = if text.len() > LARGE { &SHAPES[..1] } else { &SHAPES };
-    let mut best: Option<(usize, String)> = None;
+    let mut outs: Vec<String> = Vec::with_capacity(shapes.len());
     for &shape in shapes {
         let mut nodes = nodes.clone();
         merge::rules(&mut nodes, shape);
@@ -44,13 +42,18 @@ pub fn print(text: &str, _targets: Option<&str>) -> Option<String> {
         {
             out = rest.to_owned();
         }
-        let cost = if shapes.len() > 1 { compressed(&out) } else { 0 };
-        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-            best = Some((cost, out));
+        if !outs.contains(&out) {
+            outs.push(out);
         }
     }
+    let best = if outs.len() > 1 {
+        choose::smallest(&outs)
+    } else {
+        0
+    };
     // A second reading, in case a rewrite was wrong about a token.
-    best.map(|(_, out)| out)
+    outs.into_iter()
+        .nth(best)
         .filter(|out| out.len() < text.len() && urls(&found) == urls(&scan(out, false)))
 }
 
@@ -59,20 +62,10 @@ fn urls(found: &Scan) -> BTreeSet<&str> {
     found.urls.iter().map(|url| url.value.as_str()).collect()
 }
 
-/// What counts is the size on the wire.
-fn compressed(text: &str) -> usize {
-    let level = CompressionLvl::new(9).unwrap_or_default();
-    let mut compressor = Compressor::new(level);
-    let mut buffer = vec![0; compressor.deflate_compress_bound(text.len())];
-    compressor
-        .deflate_compress(text.as_bytes(), &mut buffer)
-        .unwrap_or(text.len())
-}
-
 /// Sheets above this many bytes are not printed in several shapes.
 const LARGE: usize = 2_000_000;
 
-const SHAPES: [Shape; 5] = [
+const SHAPES: [Shape; 8] = [
     Shape {
         order: Order::Ranked,
         reach: 60,
@@ -86,6 +79,18 @@ const SHAPES: [Shape; 5] = [
         fold: true,
     },
     Shape {
+        order: Order::Ranked,
+        reach: 6,
+        lists: false,
+        fold: true,
+    },
+    Shape {
+        order: Order::Ranked,
+        reach: 6,
+        lists: true,
+        fold: true,
+    },
+    Shape {
         order: Order::Source,
         reach: 60,
         lists: true,
@@ -94,13 +99,19 @@ const SHAPES: [Shape; 5] = [
     Shape {
         order: Order::Name,
         reach: 60,
+        lists: false,
+        fold: true,
+    },
+    Shape {
+        order: Order::Ranked,
+        reach: 0,
         lists: true,
         fold: true,
     },
     Shape {
         order: Order::Ranked,
-        reach: 6,
-        lists: true,
+        reach: 0,
+        lists: false,
         fold: true,
     },
 ];
@@ -244,7 +255,7 @@ mod tests {
         check("a{display:block;display:grid} ", "a{display:block;display:grid}");
         check(
             "a{ *zoom : 1; _height: 1px; zoom: 1\\9 }",
-            "a{*zoom:1;zoom:1\\9;_height:1px}",
+            "a{_height:1px;*zoom:1;zoom:1\\9}",
         );
         check("a{ ;foo }", "a{foo}");
         check(
@@ -255,7 +266,7 @@ mod tests {
             "a{filter: progid:D.M.g( a='#1', b=2 ) }",
             "a{filter:progid:D.M.g(a='#1',b=2)}",
         );
-        check("a::before{content: '\\f101' }", "a:before{content:'\\f101'}");
+        check("a::before{content: '\\f101' }", "a:before{content:\"\\f101\"}");
         check(
             ".a{ background: url(a b.png) red }",
             ".a{background: url(a b.png) red}",
@@ -303,6 +314,40 @@ mod tests {
             "a{color:red;padding:0}b{margin:0}",
         );
         check("a{color:red}b{margin:0}c{color:red}", "a,c{color:red}b{margin:0}");
+        // The order of unequal specificities decides nothing.
+        check(
+            "a{color:red}.b{color:blue}a{top:0} ",
+            "a{color:red;top:0}.b{color:blue}",
+        );
+        check(
+            ".a{color:red}b:not(.c){color:blue}.a{top:0} ",
+            ".a{color:red;top:0}b:not(.c){color:blue}",
+        );
+        check(
+            ".a{color:red}:hover{color:blue}.d{color:red} ",
+            ".a{color:red}:hover{color:blue}.d{color:red}",
+        );
+        check(
+            ".a{color:red}b:is(.c){color:blue}.d{color:red} ",
+            ".a{color:red}b:is(.c){color:blue}.d{color:red}",
+        );
+        check(
+            "a{color:red}b,.c{color:blue}d{color:red} ",
+            "a{color:red}.c,b{color:blue}d{color:red}",
+        );
+        check(
+            "a{color:red}@media x{.b{color:blue}}c{color:red} ",
+            "a,c{color:red}@media x{.b{color:blue}}",
+        );
+        check(
+            "a{color:red}@layer x{.b{color:blue}}c{color:red} ",
+            "a{color:red}@layer x{.b{color:blue}}c{color:red}",
+        );
+        // Nor does the order of an important declaration and another.
+        check(
+            "a{color:red}b{color:blue!important}c{color:red} ",
+            "a,c{color:red}b{color:blue!important}",
+        );
         // What is passed sets the same thing.
         check(
             "a{color:red}b{color:blue}a{color:red} ",
@@ -321,7 +366,7 @@ mod tests {
         // Repeated later, but not shown there.
         check(
             "a{margin:0}b{margin:1px}a{margin:0;margin-top:2vw} ",
-            "a{margin:0}b{margin:1px}a{margin:0;margin-top:2px}",
+            "a{margin:0}b{margin:1px}a{margin:0;margin-top:2vw}",
         );
         // Blocks in between.
         check("@media x{a{b:c}}@media x{d{e:f}}", "@media x{a{b:c}d{e:f}}");
