@@ -3,11 +3,14 @@
 //! `scan` only reads tokens: it works on every text, broken or not, in one loop that takes linear time and no stack.
 //! `print` builds on the same tokens. Neither knows of files: a URL is text, a place is a byte range.
 
+mod choose;
 mod compete;
 mod data;
 mod once;
+mod fold;
 mod known;
 mod merge;
+mod order;
 mod piece;
 mod prelude;
 mod print;
@@ -16,6 +19,7 @@ mod targets;
 mod token;
 mod tree;
 mod value;
+mod weight;
 
 use std::ops::Range;
 
@@ -69,7 +73,7 @@ pub enum Place {
 /// The same stylesheet in fewer bytes, or `None` where nothing was won. Never drops or reorders anything that a
 /// browser's object model would show, unless `targets` says which browsers count.
 pub fn print(text: &str, targets: Option<Targets>) -> Option<String> {
-    let printed = print::print(text, None);
+    let printed = print::print(text);
     let narrowed = targets.and_then(|t| targets::print(printed.as_deref().unwrap_or(text), t));
     narrowed.or(printed)
 }

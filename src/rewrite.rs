@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         }
         let place = Place::Attribute(graph::hash(attribute.value.as_bytes()));
         let inlined = self.with_images(&attribute.value, &scan, place, edits);
-        let print = |text: &str| css::print_declarations(text, None);
+        let print = |text: &str| css::print_declarations(text);
         let text = self.shortest(&attribute.value, inlined.clone(), edits.minify, print)?;
         let quote = attribute.quote.unwrap_or(b'"');
         let escaped = html::escape_attribute(&text, quote);

@@ -38,6 +38,11 @@ const PSEUDO: [&str; 27] = [
 
 const ELEMENTS: [&str; 4] = ["after", "before", "first-letter", "first-line"];
 
+/// Is this the name of a pseudo-element that may be written with one colon?
+pub(super) fn is_element(name: &str) -> bool {
+    ELEMENTS.iter().any(|e| name.eq_ignore_ascii_case(e))
+}
+
 pub(super) fn is_known(selector: &str) -> bool {
     let toks = token::list(selector);
     let kind = |i: usize| toks.get(i).map(|t| t.kind);
@@ -83,10 +88,7 @@ pub(super) fn is_known(selector: &str) -> bool {
                     return false;
                 }
                 // Nothing may follow a pseudo-element.
-                if ELEMENTS
-                    .iter()
-                    .any(|e| name.text(selector).eq_ignore_ascii_case(e))
-                {
+                if is_element(name.text(selector)) {
                     return i + 1 == toks.len();
                 }
                 if name.kind == Kind::Function {

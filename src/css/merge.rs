@@ -11,8 +11,10 @@
 use std::collections::HashMap;
 
 use super::compete::{base, compete, family, mask};
+use super::fold;
 use super::known;
 use super::tree::{Block, Declaration, Node};
+use super::weight::weight;
 
 /// Which of the free choices to make. None of them shows; which one compresses best differs from sheet to sheet.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +24,8 @@ pub(super) struct Shape {
     pub(super) reach: usize,
     /// Sort the members of selector lists.
     pub(super) lists: bool,
+    /// Fold the four sides of a box into one shorthand.
+    pub(super) fold: bool,
 }
 
 /// The order of declarations that do not compete.
@@ -63,8 +67,17 @@ pub(super) fn rules(nodes: &mut Vec<Node>, shape: Shape) {
     }
     nodes.retain(|node| !is_void(node));
     drop_repeated(nodes);
-    gather(nodes, shape);
+    // What came together may let others pass.
+    for _ in 0..ROUNDS {
+        let before = nodes.len();
+        gather(nodes, shape);
+        if nodes.len() == before {
+            break;
+        }
+    }
 }
+
+const ROUNDS: usize = 3;
 
 /// Keyframes with equal bodies become one, where no two frames stand at the same place.
 fn frames(nodes: &mut Vec<Node>, shape: Shape) {
@@ -116,6 +129,9 @@ pub(super) fn declarations(nodes: &mut Vec<Node>, shape: Shape) {
         return;
     }
     drop_duplicates(nodes);
+    if shape.fold {
+        fold::sides(nodes);
+    }
     sort(nodes, shape.order);
 }
 
@@ -382,18 +398,37 @@ struct Touch {
     mask: u64,
     /// Nothing may pass.
     wall: bool,
+    /// The specificities of its selectors; `None` where one is not certain.
+    weights: Option<Vec<u32>>,
 }
 
 fn touch(node: &Node) -> Touch {
-    let mut out = Touch { mask: 0, wall: false };
+    let mut out = Touch {
+        mask: 0,
+        wall: false,
+        weights: Some(Vec::new()),
+    };
     collect(node, &mut out);
+    if let Some(weights) = &mut out.weights {
+        weights.sort_unstable();
+        weights.dedup();
+    }
     out
 }
 
 fn collect(node: &Node, out: &mut Touch) {
     match node {
         Node::Declaration(d) => out.mask |= mask(&d.name),
-        Node::Style { body, .. } => body.iter().for_each(|n| collect(n, out)),
+        Node::Style { selectors, body } => {
+            if let Some(weights) = &mut out.weights {
+                let more: Option<Vec<u32>> = selectors.iter().map(|s| weight(s)).collect();
+                match more {
+                    Some(more) if is_plain(body) => weights.extend(more),
+                    _ => out.weights = None,
+                }
+            }
+            body.iter().for_each(|n| collect(n, out));
+        }
         Node::Block {
             head,
             kind: Block::Rules,
@@ -415,18 +450,31 @@ fn collect(node: &Node, out: &mut Touch) {
     }
 }
 
-/// May `a` and `b` change places? Both were found to share a family.
-fn commute(a: &Node, b: &Node) -> bool {
+/// May `a` and `b` change places?
+fn commute(a: (&Node, &Touch), b: (&Node, &Touch)) -> bool {
+    if a.1.wall || b.1.wall {
+        return false;
+    }
+    if a.1.mask & b.1.mask == 0 {
+        return true;
+    }
+    if let (Some(a), Some(b)) = (&a.1.weights, &b.1.weights)
+        && a.iter().all(|w| b.binary_search(w).is_err())
+    {
+        return true;
+    }
     let mut all_a = Vec::new();
     let mut all_b = Vec::new();
-    leaves(a, &mut all_a);
-    leaves(b, &mut all_b);
+    leaves(a.0, &mut all_a);
+    leaves(b.0, &mut all_b);
     if all_a.len() * all_b.len() > 2000 {
         return false;
     }
-    all_a
-        .iter()
-        .all(|a| all_b.iter().all(|b| a == b || !compete(&a.name, &b.name)))
+    all_a.iter().all(|a| {
+        all_b
+            .iter()
+            .all(|b| a == b || a.important != b.important || !compete(&a.name, &b.name))
+    })
 }
 
 fn leaves<'n>(node: &'n Node, out: &mut Vec<&'n Declaration>) {
@@ -439,34 +487,33 @@ fn leaves<'n>(node: &'n Node, out: &mut Vec<&'n Declaration>) {
 
 /// Brings rules with equal selectors or equal bodies together.
 fn gather(nodes: &mut Vec<Node>, shape: Shape) {
-    let mut out: Vec<Node> = Vec::with_capacity(nodes.len());
-    let mut touches: Vec<Touch> = Vec::with_capacity(nodes.len());
+    let mut out: Vec<Option<(Node, Touch)>> = Vec::with_capacity(nodes.len());
     for node in std::mem::take(nodes) {
         let this = touch(&node);
         let mut at = None;
         if !this.wall {
             for k in (out.len().saturating_sub(shape.reach)..out.len()).rev() {
-                if fits(&out[k], &node) {
+                let Some((other, touched)) = &out[k] else { continue };
+                if fits(other, &node) {
                     at = Some(k);
                     break;
                 }
-                if touches[k].wall || (touches[k].mask & this.mask != 0 && !commute(&out[k], &node)) {
+                if !commute((other, touched), (&node, &this)) {
                     break;
                 }
             }
         }
         match at {
             Some(k) => {
-                join(&mut out[k], node, shape);
-                touches[k] = touch(&out[k]);
+                if let Some((other, touched)) = &mut out[k] {
+                    join(other, node, shape);
+                    *touched = touch(other);
+                }
             }
-            None => {
-                out.push(node);
-                touches.push(this);
-            }
+            None => out.push(Some((node, this))),
         }
     }
-    *nodes = out;
+    *nodes = out.into_iter().flatten().map(|(node, _)| node).collect();
 }
 
 /// Do two bodies set nothing differently? One rule that sets something twice shows the later value only.

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use super::order;
 use super::piece::{self, Gap, Piece};
 use super::token::{Kind, Tok};
 
@@ -123,9 +124,22 @@ fn rewrite(name: &str, pieces: &mut Vec<Piece>) {
         fold_box(pieces);
     } else if is_line(name) {
         order_line(pieces);
+        if name != "outline" {
+            order::line(pieces);
+        }
+    } else if name == "background" {
+        order::gradients(pieces);
+        order::background(pieces);
+    } else if name == "background-image" {
+        order::gradients(pieces);
+    } else if matches!(name, "background-position" | "transform-origin") {
+        order::center(pieces);
     } else if name.ends_with("transition") {
         shorten_transition(pieces);
     } else if name == "font-family" || name == "font" {
+        if name == "font" {
+            order::font(pieces);
+        }
         family_names(pieces);
     } else if matches!(name, "flex" | "-webkit-flex" | "-ms-flex") {
         flex_words(pieces);
@@ -171,7 +185,7 @@ pub(super) fn quotes(piece: &mut Piece) {
     let raw = &piece.text;
     if raw.starts_with('\'') && raw.len() >= 2 {
         let inner = &raw[1..raw.len() - 1];
-        if !inner.contains(['"', '\\', '\'']) {
+        if !inner.contains(['"', '\'']) {
             piece.text = Cow::Owned(format!("\"{inner}\""));
         }
     }

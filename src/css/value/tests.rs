@@ -45,7 +45,10 @@ fn values_get_shorter_and_stay_equal() {
     );
     check("content", "'a'", "\"a\"");
     check("content", "'\"'", "'\"'");
-    check("content", "'\\f101'", "'\\f101'");
+    check("content", "'\\f101'", "\"\\f101\"");
+    check("content", "'\\27 \\a'", "\"\\27 \\a\"");
+    check("content", "'\\''", "'\\''");
+    check("content", "'\\\"'", "'\\\"'");
     check("margin", "1px 2px 1px 2px", "1px 2px");
     check("margin", "0px 0 0px 0", "0");
     check("margin", "1px 2px 3px 2px", "1px 2px 3px");
@@ -89,7 +92,7 @@ fn values_get_shorter_and_stay_equal() {
         "Helvetica Neue,\"serif\",\"A 1\",B",
     );
     check("font", "12px 'A B', c", "12px A B,c");
-    check("font-family", "'a\\62 '", "'a\\62 '");
+    check("font-family", "'a\\62 '", "\"a\\62 \"");
     check("flex", "0 0 auto", "none");
     check("flex", "1 1 auto", "auto");
     check("flex", "1 1 0%", "1 1 0%");
