@@ -295,7 +295,7 @@ mod tests {
         check("@charset \"utf-8\"; a{b:c}", "a{b:c}");
         check(
             "@charset \"utf-8\"; @import \"b.css\"; a{b:c}",
-            "@charset \"utf-8\";@import \"b.css\";a{b:c}",
+            "@charset \"utf-8\";@import\"b.css\";a{b:c}",
         );
         check("a{b: '\u{f101}' }", "a{b:\"\u{f101}\"}");
     }
