@@ -204,7 +204,7 @@ fn stale_variants(site: &Site, written: &[Written]) -> Vec<Diagnostic> {
                 path,
                 None,
                 Code::StaleVariant,
-                "a .gz or .br beside it in SITE holds something else; OUT has it made anew or not at all",
+                "a .gz or .br beside it in SITE holds something else",
             )
         })
         .collect()

@@ -140,9 +140,9 @@ pub struct Common {
     /// Write the whole report to this file (.json).
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Threads; 0 is one per core.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub threads: usize,
+    /// Threads, at most 256; 0 is one per core.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=256))]
+    pub threads: u16,
     /// Print nothing but errors.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -193,7 +193,7 @@ impl Common {
             include: globs(&self.include, "--include")?,
             exclude: globs(&self.exclude, "--exclude")?,
             viewport: self.viewport,
-            threads: self.threads,
+            threads: usize::from(self.threads),
             ..Options::defaults()
         })
     }

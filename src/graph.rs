@@ -7,12 +7,13 @@ mod page;
 pub(crate) use page::{document_base, is_css, is_live};
 mod sheet;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use encoding_rs::Encoding;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::html::Kind;
+use crate::integrity;
 use crate::media::Media;
 use crate::options::Options;
 use crate::parallel;
@@ -54,6 +55,8 @@ pub struct Graph {
     pub entry: Option<u32>,
     /// By file: whether anything of the site refers to it.
     pub referenced: Vec<bool>,
+    /// Hashes that scripts hold: a file that has one of them may be checked against it.
+    pub seals: BTreeSet<String>,
     sheet_of: HashMap<FileId, u32>,
     page_of: HashMap<FileId, u32>,
     index: HashMap<Address, AddressId>,
@@ -247,10 +250,12 @@ pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagno
     let mut pages = Vec::with_capacity(page_files.len());
     let mut referenced = vec![false; site.files.len()];
     let mut links_to = vec![0u32; page_files.len()];
+    let mut seals = seals_of_scripts(site)?;
     for group in page_files.chunks(GROUP) {
         for facts in parallel::map(group, |&file| page::read(&context, file)) {
             let facts = facts?;
             diagnostics.extend(facts.diagnostics);
+            seals.extend(facts.seals);
             for file in facts.refers_to {
                 referenced[file.0 as usize] = true;
             }
@@ -291,6 +296,7 @@ pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagno
         addresses,
         entry,
         referenced,
+        seals,
         sheet_of,
         page_of,
         index,
@@ -304,6 +310,20 @@ fn read_headers(site: &Site) -> anyhow::Result<Headers> {
         Some(file) => Ok(policy::parse_headers(&String::from_utf8_lossy(&site.read(file)?))),
         None => Ok(Headers::default()),
     }
+}
+
+fn seals_of_scripts(site: &Site) -> anyhow::Result<BTreeSet<String>> {
+    let is_script =
+        |id: &FileId| site.file(*id).media == Media::Script && site.file(*id).variant_of.is_none();
+    let scripts: Vec<FileId> = (0..site.files.len() as u32)
+        .map(FileId)
+        .filter(is_script)
+        .collect();
+    let mut seals = BTreeSet::new();
+    for found in parallel::map(&scripts, |&id| anyhow::Ok(integrity::seals(&site.read(id)?))) {
+        seals.extend(found?);
+    }
+    Ok(seals)
 }
 
 /// `--entry`, else the root's `index.html`, else the page that most pages link to, ties by path.
@@ -320,7 +340,7 @@ fn choose_entry(
             .map(|i| i as u32)
     };
     if let Some(wanted) = &options.entry {
-        let path = wanted.trim_start_matches('/');
+        let path = wanted.trim_start_matches("./").trim_start_matches('/');
         let path = if path.is_empty() || path.ends_with('/') {
             format!("{path}index.html")
         } else {

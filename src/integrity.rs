@@ -1,5 +1,7 @@
 //! Subresource Integrity: hashes of a file's bytes in an attribute (SRI, section 3).
 
+use std::collections::BTreeSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
@@ -64,6 +66,31 @@ pub fn renew(value: &str, bytes: &[u8]) -> Option<String> {
     ))
 }
 
+/// Hashes in the text of a script, which may set `integrity` with them: `sha256-…` as written.
+pub fn seals(script: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(script);
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_');
+    let mut found = Vec::new();
+    for algorithm in ALGORITHMS {
+        for (at, _) in text.match_indices(algorithm) {
+            let Some(rest) = text[at + algorithm.len()..].strip_prefix('-') else {
+                continue;
+            };
+            let hash = &rest[..rest.find(|c| !is_base64(c)).unwrap_or(rest.len())];
+            // 32 bytes are 43 letters without their padding.
+            if hash.len() >= 43 {
+                found.push(format!("{algorithm}-{hash}"));
+            }
+        }
+    }
+    found
+}
+
+/// Whether one of these hashes is that of `bytes`.
+pub fn is_sealed(bytes: &[u8], seals: &BTreeSet<String>) -> bool {
+    seals.iter().any(|seal| matches(seal, bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +112,14 @@ mod tests {
         // The strongest algorithm decides alone.
         check(&format!("{EMPTY_256} sha512-wrong"), b"", false);
         check(&format!("sha256-wrong {EMPTY_256}?ct=text/css"), b"", true);
+    }
+
+    #[test]
+    fn a_script_may_hold_the_hash_of_a_file() {
+        let script = format!("l.integrity = '{EMPTY_256}'; x = 'sha256-short'; y = 'sha1-abc'");
+        let found: BTreeSet<String> = seals(script.as_bytes()).into_iter().collect();
+        assert_eq!(found, BTreeSet::from([EMPTY_256.to_owned()]));
+        assert!(is_sealed(b"", &found) && !is_sealed(b"x", &found));
     }
 
     #[test]

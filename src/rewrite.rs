@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
     }
 
     fn address(&self, raw: &str) -> Option<AddressId> {
-        let (file, url) = self.file(raw)?;
+        let (file, url) = self.file(raw).filter(|(_, url)| url::is_unambiguous(url))?;
         self.graph.address(&Address {
             url,
             to: Destination::File(file),

@@ -435,6 +435,15 @@ fn decoded_path(path: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
+/// Every `%` of an address stands before two hex digits. The URL standard lets others pass, but servers differ: some
+/// refuse the request, some look for a file with that name.
+pub fn is_unambiguous(address: &str) -> bool {
+    address
+        .split('%')
+        .skip(1)
+        .all(|rest| rest.len() >= 2 && rest.bytes().take(2).all(|b| b.is_ascii_hexdigit()))
+}
+
 fn hex_digit(byte: u8) -> Option<u8> {
     (byte as char).to_digit(16).map(|digit| digit as u8)
 }

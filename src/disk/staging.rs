@@ -45,6 +45,23 @@ impl Drop for Parents {
     }
 }
 
+/// Gives every folder the newest time of what is in it, so that two builds make the same tree.
+fn date_folders(folder: &Path) -> io::Result<SystemTime> {
+    let mut newest = SystemTime::UNIX_EPOCH;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        let time = if metadata.is_dir() {
+            date_folders(&entry.path())?
+        } else {
+            metadata.modified()?
+        };
+        newest = newest.max(time);
+    }
+    File::open(folder)?.set_modified(newest)?;
+    Ok(newest)
+}
+
 impl Staging {
     /// The checks of `begin` alone: nothing is written or removed.
     pub fn check(site: &Path, out: &Path, force: bool) -> anyhow::Result<()> {
@@ -133,6 +150,7 @@ impl Staging {
         let out = shown(&self.out);
         // It may have come into being, or been filled, during the build.
         refuse_content(&self.out, &self.out, self.force)?;
+        date_folders(&self.new).with_context(|| format!("cannot write {out}"))?;
         let old = self.folder.path().join("old");
         let replaced = match fs::metadata(&self.out) {
             Ok(metadata) => {
@@ -140,7 +158,7 @@ impl Staging {
                 let bits = Permissions::from_mode(metadata.permissions().mode() & 0o7777);
                 fs::set_permissions(&self.new, bits).with_context(|| format!("cannot write {out}"))?;
                 fs::rename(&self.out, &old).with_context(|| {
-                    format!("cannot move the old {out} aside (a mount point cannot be replaced: name a folder in it)")
+                    format!("cannot move the old {out} aside (it must be writable and no mount point)")
                 })?;
                 true
             }

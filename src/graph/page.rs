@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
+use super::sheet::prints_style;
 use super::{Address, Destination, Initiator, Interner, Page, Place, Request, Sheet, Use};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::html::{self, Kind, Scan, Tag};
@@ -34,6 +35,8 @@ pub(super) struct Facts {
     pub(super) refers_to: BTreeSet<FileId>,
     /// Pages that its links lead to, each once.
     pub(super) links: BTreeSet<u32>,
+    /// Hashes in its inline scripts.
+    pub(super) seals: Vec<String>,
 }
 
 /// A page whose addresses are not interned yet.
@@ -229,6 +232,7 @@ pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts>
         diagnostics: [problems(context, file, &bytes, &scan, encoding), found].concat(),
         refers_to: BTreeSet::new(),
         links: BTreeSet::new(),
+        seals: inline_seals(&bytes, &scan),
     };
     let requests = view::requests(&document, &shelf, context.window);
     gather(context, &bases, requests, &mut facts);
@@ -239,6 +243,14 @@ pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts>
     }
     follow(context, file, &bytes, &bases, &scan, &mut facts);
     Ok(facts)
+}
+
+fn inline_seals(bytes: &[u8], scan: &Scan) -> Vec<String> {
+    let scripts = scan.tags.iter().filter(|t| t.name == "script");
+    scripts
+        .filter_map(|t| t.content.clone())
+        .flat_map(|content| integrity::seals(&bytes[content]))
+        .collect()
 }
 
 /// Stands in for the scan of a page that the byte scanner cannot read.
@@ -287,7 +299,7 @@ fn problems(
             path,
             None,
             Code::Utf16Page,
-            "a page in UTF-16 is copied as it is",
+            "a page in UTF-16 or ISO-2022-JP is copied as it is",
         ));
     }
     found
@@ -438,7 +450,7 @@ fn mark(
 ) {
     let path = &context.site.file(file).path;
     page.opaque = if page.encoding.is_none() {
-        Some("a page in UTF-16")
+        Some("a page in UTF-16 or ISO-2022-JP")
     } else if context.site.file(file).media == Media::Xhtml {
         Some("XHTML is parsed by other rules")
     } else if !context.site.file(file).editable {
@@ -462,9 +474,9 @@ fn mark(
         .sheets
         .iter()
         .any(|&key| context.sheets[key as usize].scan.selects_style)
-        || texts
-            .iter()
-            .any(|text| text.contains("style") && css::scan(text, false).selects_style);
+        || texts.iter().any(|text| {
+            text.contains("style") && (css::scan(text, false).selects_style || prints_style(text))
+        });
     page.scripted = scan.tags.iter().any(|t| t.name == "script" && is_live(t));
 
     let url_path = url::address(context.mount, path);

@@ -129,7 +129,8 @@ fn read(
             .0
             .into_owned(),
     };
-    let scan = css::scan(&readable, false);
+    let mut scan = css::scan(&readable, false);
+    scan.selects_style |= prints_style(&readable);
     let offset = if text.as_ref().is_some_and(|t| t.bom) {
         3
     } else {
@@ -188,4 +189,12 @@ fn read(
         addresses: Vec::new(),
     };
     Ok((sheet, diagnostics))
+}
+
+/// Some `content` may show the `style` attribute as text: `attr(style)`.
+pub(super) fn prints_style(css: &str) -> bool {
+    let lower = css.to_ascii_lowercase();
+    lower
+        .match_indices("attr(")
+        .any(|(at, name)| lower[at + name.len()..].trim_start().starts_with("style"))
 }

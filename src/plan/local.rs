@@ -80,15 +80,19 @@ fn look(context: &Context<'_>, bans: &Bans, plan: &Plan, page: u32) -> anyhow::R
         let edits = PageEdits { minify, images, plan };
         let bytes = reader.rewrite(&edits);
         let sizes = measure(&bytes);
-        (sizes, bytes == reader.bytes)
+        // Several uses may have become one by printing; a second copy of an image is never worth it.
+        let once = images
+            .values()
+            .all(|url| occurrences(&bytes, url.as_bytes()) <= 1);
+        (sizes, bytes == reader.bytes, once)
     };
     let none = BTreeMap::new();
     let banned = bans.pages.contains(&page);
     // Integrity and preloads follow what happened to the stylesheets, whether that makes the page smaller or not.
-    let (plain, untouched) = build(false, &none);
+    let (plain, untouched, _) = build(false, &none);
     let mut best = (plain, false);
     if context.runs(Pass::Minify) && !banned {
-        let (sizes, _) = build(true, &none);
+        let (sizes, ..) = build(true, &none);
         let gains = |before: u64, after: u64| before >= after + LEAST_GAIN;
         if gains(plain.gzip, sizes.gzip) && gains(plain.br, sizes.br) {
             best = (sizes, true);
@@ -99,11 +103,11 @@ fn look(context: &Context<'_>, bans: &Bans, plan: &Plan, page: u32) -> anyhow::R
         for (address, url, own) in candidates(context, plan, page)? {
             let mut more = images.clone();
             more.insert(address, url);
-            let (sizes, _) = build(best.1, &more);
+            let (sizes, _, once) = build(best.1, &more);
             let overhead = context.options.request_overhead;
             // Every candidate must earn what it adds, and the margin that other encoder levels may differ by.
             let pays = |was: u64, is: u64, own: u64| is + LEAST_GAIN <= was + own + overhead;
-            if pays(best.0.gzip, sizes.gzip, own.gzip) && pays(best.0.br, sizes.br, own.br) {
+            if once && pays(best.0.gzip, sizes.gzip, own.gzip) && pays(best.0.br, sizes.br, own.br) {
                 best.0 = sizes;
                 images = more;
             }
@@ -182,7 +186,6 @@ fn candidates(
         .map(|u| u.address)
         .collect();
     for address in addresses {
-        let uses: Vec<_> = facts.uses.iter().filter(|u| u.address == address).collect();
         let elsewhere = !relations.is_saved(graph, page, address, |_, u| match u.place {
             Place::Sheet(key) => plan
                 .sheets
@@ -191,14 +194,10 @@ fn candidates(
             Place::Element(_) => facts.aligned,
             Place::Attribute(_) => !facts.selects_style && !facts.hashes_styles,
         });
-        let own = uses
-            .iter()
-            .filter(|u| !matches!(u.place, Place::Sheet(_)))
-            .count();
         // What the entry page leaves in the cache is worth its bytes to the pages that follow.
         let shared_by_cache = relations.cached.contains(&address)
             && (Some(page) != graph.entry || relations.requests[address as usize].len() > 1);
-        if elsewhere || own > 1 || facts.hashes_styles || shared_by_cache {
+        if elsewhere || facts.hashes_styles || shared_by_cache {
             continue;
         }
         let Destination::File(file) = graph.addresses[address as usize].to else {
@@ -219,4 +218,11 @@ fn candidates(
     }
     found.sort_by_key(|(address, _, sizes)| (sizes.identity, *address));
     Ok(found)
+}
+
+fn occurrences(bytes: &[u8], part: &[u8]) -> usize {
+    bytes
+        .windows(part.len().max(1))
+        .filter(|window| *window == part)
+        .count()
 }

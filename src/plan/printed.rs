@@ -8,6 +8,7 @@ use crate::css;
 use crate::edit::{self, Edit};
 use crate::graph::{Address, AddressId, Destination, Sheet, Text};
 use crate::image;
+use crate::integrity;
 use crate::measure::{self, Sizes};
 use crate::options::Pass;
 use crate::site::FileId;
@@ -53,6 +54,9 @@ fn print(context: &Context<'_>, key: u32) -> anyhow::Result<Result<Printed, &'st
         "{} changed during the build",
         context.site.file(sheet.file).path
     );
+    if integrity::is_sealed(&bytes, &context.graph.seals) {
+        return Ok(Err("a script holds the hash of its bytes"));
+    }
     let measure =
         |bytes: &[u8]| measure::sizes(bytes, encoded, measure::levels(context.options), context.options);
     let before = measure(&bytes);
@@ -125,10 +129,12 @@ fn places(context: &Context<'_>, sheet: &Sheet, text: &str) -> Vec<(std::ops::Ra
                 file,
                 address,
                 fragment,
-            } if fragment.is_none() || !is_svg(context, file) => context.graph.address(&Address {
-                url: address,
-                to: Destination::File(file),
-            }),
+            } if url::is_unambiguous(&address) && (fragment.is_none() || !is_svg(context, file)) => {
+                context.graph.address(&Address {
+                    url: address,
+                    to: Destination::File(file),
+                })
+            }
             _ => None,
         }
     };

@@ -129,6 +129,6 @@ pub fn help(code: Code) -> &'static str {
         Code::PolicyForbids => {
             "images stay files here; add data: to img-src in the policy if inlined images are welcome"
         }
-        Code::StaleVariant => "it does not unpack to the file beside it; OUT gets one made anew",
+        Code::StaleVariant => "OUT has one made anew, or none where it would not pay; remove it from SITE",
     }
 }
