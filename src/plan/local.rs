@@ -103,13 +103,21 @@ fn look(context: &Context<'_>, bans: &Bans, plan: &Plan, page: u32) -> anyhow::R
         for (address, url, own) in candidates(context, plan, page)? {
             let mut more = images.clone();
             more.insert(address, url);
-            let (sizes, _, once) = build(best.1, &more);
             let overhead = context.options.request_overhead;
             // Every candidate must earn what it adds, and the margin that other encoder levels may differ by.
             let pays = |was: u64, is: u64, own: u64| is + LEAST_GAIN <= was + own + overhead;
-            if once && pays(best.0.gzip, sizes.gzip, own.gzip) && pays(best.0.br, sizes.br, own.br) {
-                best.0 = sizes;
-                images = more;
+            // Printing may be what makes several uses one, even where it would not pay alone.
+            let may_print = context.runs(Pass::Minify);
+            for minify in [best.1, may_print] {
+                let (sizes, _, once) = build(minify, &more);
+                if once && pays(best.0.gzip, sizes.gzip, own.gzip) && pays(best.0.br, sizes.br, own.br) {
+                    best = (sizes, minify);
+                    images = more;
+                    break;
+                }
+                if minify == may_print {
+                    break;
+                }
             }
         }
     }
