@@ -287,6 +287,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_dead_behind_a_rule_stays_dead() {
+        let squeezed = |css: &str| check(&css.replace('_', "  "), &css.replace('_', ""));
+        squeezed(".z{}_@import\"i.css\";b{c:d}");
+        squeezed("@media print{}_@import\"i.css\";b{c:d}");
+        squeezed("a{color:red}_@import\"i.css\";b{margin:0}_a{color:red;padding:0}");
+        squeezed(".z{}_@namespace\"http://www.w3.org/2000/svg\";p{c:d}");
+        squeezed("a{color:red}_a{margin:0}_@\\69mport\"i.css\";b{c:d}");
+        squeezed("@import\"a\";@media x{a{c:d}}_@import\"i.css\";@media x{a{e:f}}");
+        check(
+            ".z{} @import 'i.css'; p{} a{c:d} a{e:f}",
+            ".z{}@import\"i.css\";a{c:d;e:f}",
+        );
+        // Alive, and not at the start.
+        check(
+            "@layer a; @import 'i.css'; p{} a{c:d}",
+            "@layer a;@import\"i.css\";a{c:d}",
+        );
+        check(
+            "a{color:red}p{}@layer b; a{margin:0}",
+            "a{color:red}@layer b;a{margin:0}",
+        );
+    }
+
+    #[test]
     fn charset_stays_where_it_matters() {
         check(
             "@charset \"utf-8\"; a{b:'\u{e9}'}",
