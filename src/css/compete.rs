@@ -1,11 +1,16 @@
 //! Whether two properties can set the same thing, so that their order matters.
 //!
 //! The answer errs on the side of yes: properties are put into families by their first word once vendor prefixes and
-//! hacks are off, families that are tied by shorthands or aliases are one, and within a family only pairs of the
-//! listed longhands are known to be apart.
+//! hacks are off, and families that are tied by shorthands or aliases are one. Within a family two properties are
+//! apart only if both are listed, in different groups or as longhands. So what this file does not know competes with
+//! everything that shares its first word.
 
 /// Does the order of declarations of these two properties matter? Lower case, hacks included.
 pub(super) fn compete(a: &str, b: &str) -> bool {
+    // An escape may spell any name.
+    if a.contains('\\') || b.contains('\\') {
+        return true;
+    }
     if a.starts_with("--") || b.starts_with("--") {
         return a == b;
     }
@@ -18,7 +23,7 @@ pub(super) fn compete(a: &str, b: &str) -> bool {
 
 /// One bit of 64 for the family: rules whose masks share none do not compete.
 pub(super) fn mask(name: &str) -> u64 {
-    if !name.starts_with("--") && base(name) == "all" {
+    if name.contains('\\') || !name.starts_with("--") && base(name) == "all" {
         return u64::MAX;
     }
     let key = if name.starts_with("--") {
@@ -36,48 +41,37 @@ pub(super) fn mask(name: &str) -> u64 {
 /// Without a hack's prefix (`*zoom`, `_height`) and a vendor's.
 pub(super) fn base(name: &str) -> &str {
     let name = name.trim_start_matches(['*', '+', '&', '$', '!', '_']);
-    for vendor in [
-        "-webkit-", "-moz-", "-ms-", "-o-", "-khtml-", "-epub-", "-apple-", "-xv-", "-wap-", "mso-",
-    ] {
-        if let Some(rest) = name.strip_prefix(vendor) {
-            return rest;
-        }
+    if let Some(rest) = name.strip_prefix("mso-") {
+        return rest;
     }
-    name
+    name.strip_prefix('-')
+        .and_then(|rest| rest.split_once('-'))
+        .map_or(name, |(_, rest)| rest)
 }
 
+/// Properties of different families have nothing to do with each other. `name`: without prefixes.
 pub(super) fn family(name: &str) -> &str {
+    match name {
+        // `line-clamp` is a shorthand of these.
+        "max-lines" | "block-ellipsis" | "continue" => return "font",
+        _ if name.starts_with("column-break") => return "break",
+        _ => {}
+    }
     let first = name.split('-').next().unwrap_or(name);
     match first {
         "font" | "line" => "font",
-        "top" | "right" | "bottom" | "left" | "inset" | "offset" | "start" | "end" => "inset",
+        "top" | "right" | "bottom" | "left" | "inset" | "offset" | "start" | "end" | "position"
+        | "anchor" => "inset",
         "width" | "height" | "inline" | "block" | "min" | "max" | "logical" | "aspect" => "size",
-        "flex" | "order" | "grid" | "gap" | "row" | "column" | "columns" | "place" | "align" | "justify" => {
-            if name.starts_with("column-break") {
-                "break"
-            } else {
-                "flex"
-            }
-        }
-        "box" => match name {
-            "box-shadow" | "box-sizing" => name,
-            _ => "flex",
-        },
-        "break" | "page" => "break",
-        "white" => "white",
+        "flex" | "order" | "grid" | "gap" | "row" | "rule" | "column" | "columns" | "place" | "align"
+        | "justify" | "box" | "item" | "masonry" => "flex",
+        "break" | "page" | "region" => "break",
+        "border" | "corner" | "corners" => "border",
         "vertical" | "alignment" | "baseline" | "dominant" => "vertical",
-        "word" | "overflow" if matches!(name, "word-wrap" | "overflow-wrap") => "wrap",
-        "word" => name,
-        "print" | "color" if name.ends_with("adjust") => "adjust",
-        "text" => match name.split('-').nth(1) {
-            Some("wrap") => "white",
-            Some("decoration") => "text-decoration",
-            Some("emphasis") => "text-emphasis",
-            Some("align") => "text-align",
-            Some("box") => "text-box",
-            Some("size") => "text-size",
-            _ => name,
-        },
+        "text" | "white" | "word" | "overflow" | "glyph" => "text",
+        "color" | "print" => "color",
+        "scroll" | "overscroll" => "scroll",
+        "writing" | "layout" => "writing",
         first => first,
     }
 }
@@ -87,16 +81,64 @@ fn apart(a: &str, b: &str) -> bool {
     if let (Some((side_a, part_a)), Some((side_b, part_b))) = (border_side(a), border_side(b)) {
         return side_a != side_b || !(part_a.is_empty() || part_b.is_empty() || part_a == part_b);
     }
-    let radius = |name: &str| name.ends_with("-radius");
-    let alone = |name: &str| matches!(name, "border-collapse" | "border-spacing") || radius(name);
-    if name_in_border(a) && name_in_border(b) && (alone(a) || alone(b)) {
-        return !(radius(a) && radius(b)) || (is_corner(a) && is_corner(b));
+    if let (Some(a), Some(b)) = (group(a), group(b))
+        && a != b
+    {
+        return true;
     }
-    LONGHANDS.contains(&a) && LONGHANDS.contains(&b)
+    is_corner(a) && is_corner(b) || LONGHANDS.contains(&a) && LONGHANDS.contains(&b)
 }
 
-fn name_in_border(name: &str) -> bool {
-    name == "border" || name.starts_with("border-")
+/// Known properties of a family that nothing ties to those of its other groups.
+fn group(name: &str) -> Option<&str> {
+    Some(match name {
+        "border-collapse" => name,
+        "border-spacing" | "border-horizontal-spacing" | "border-vertical-spacing" => "border-spacing",
+        "border-radius"
+        | "border-start-start-radius"
+        | "border-start-end-radius"
+        | "border-end-start-radius"
+        | "border-end-end-radius" => "border-radius",
+        _ if is_corner(name) => "border-radius",
+        // `border` sets the image as well.
+        "border" | "border-color" | "border-style" | "border-width" | "border-image" => "border",
+        _ if border_side(name).is_some() || name.starts_with("border-image-") => "border",
+
+        "position" => name,
+        "inset" | "top" | "right" | "bottom" | "left" => "inset",
+
+        "box-shadow" | "box-sizing" | "box-decoration-break" | "box-reflect" => name,
+        "box-align" | "box-direction" | "box-flex" | "box-flex-group" | "box-lines" | "box-ordinal-group"
+        | "box-orient" | "box-pack" => "flex",
+        _ if family(name) == "flex" && !name.starts_with("box") => "flex",
+
+        "color" | "color-scheme" => name,
+        "color-adjust" | "print-color-adjust" => "color-adjust",
+
+        "overflow" | "overflow-x" | "overflow-y" => "overflow",
+        "overflow-scrolling" => name,
+        "overflow-wrap" | "word-wrap" => "overflow-wrap",
+        "word-break" | "word-spacing" => name,
+        "white-space" | "white-space-collapse" | "text-wrap" | "text-wrap-mode" | "text-wrap-style" => {
+            "white-space"
+        }
+        "text-align" | "text-align-all" | "text-align-last" => "text-align",
+        "text-decoration"
+        | "text-decoration-line"
+        | "text-decoration-color"
+        | "text-decoration-style"
+        | "text-decoration-thickness"
+        | "text-decoration-skip"
+        | "text-decoration-skip-ink" => "text-decoration",
+        "text-emphasis" | "text-emphasis-color" | "text-emphasis-style" | "text-emphasis-position" => {
+            "text-emphasis"
+        }
+        "text-stroke" | "text-stroke-color" | "text-stroke-width" => "text-stroke",
+        "text-underline-offset" | "text-underline-position" => name,
+        "text-fill-color" | "text-indent" | "text-overflow" | "text-rendering" | "text-shadow"
+        | "text-size-adjust" | "text-transform" => name,
+        _ => return None,
+    })
 }
 
 fn border_side(name: &str) -> Option<(&str, &str)> {
@@ -223,5 +265,37 @@ mod tests {
         check("_height", "height", true);
         check("transition", "transition-delay", true);
         check("vertical-align", "alignment-baseline", true);
+        check("-webkit-text-stroke", "-webkit-text-stroke-color", true);
+        check("-webkit-text-stroke-width", "-webkit-text-stroke", true);
+        check("text-combine-upright", "-webkit-text-combine", true);
+        check("rule", "column-rule", true);
+        check("row-rule-color", "rule", true);
+        check("border-spacing", "-webkit-border-horizontal-spacing", true);
+        check("border-spacing", "-webkit-border-vertical-spacing", true);
+        check("border-spacing", "border-collapse", false);
+        check("text-spacing", "text-autospace", true);
+        check("text-spacing", "text-spacing-trim", true);
+        check("text-autospace", "text-spacing-trim", true);
+        check("glyph-orientation-vertical", "text-orientation", true);
+        check("-moz-border-radius-topleft", "-moz-border-radius", true);
+        check("corner-top-left", "border-top-left-radius", true);
+        check("max-lines", "-webkit-line-clamp", true);
+        check("print-color-adjust", "color-adjust", true);
+        check("color-adjust", "color", false);
+        check("position", "inset", false);
+        check("position-area", "inset", true);
+        check("box-shadow", "-webkit-box-flex", false);
+        check("box-shadow", "align-items", false);
+        check("overflow", "overflow-x", true);
+        check("overflow", "word-wrap", false);
+        check("word-break", "text-align", false);
+        check("text-align", "text-align-last", true);
+        // What is not known competes with all that begins like it, whatever the vendor.
+        check("text-x", "text-align", true);
+        check("border-x", "border-radius", true);
+        check("box-x", "box-shadow", true);
+        check("overflow-x-y", "overflow-wrap", true);
+        check("-new-x-a", "x-b", true);
+        check("c\\6flor", "color", true);
     }
 }

@@ -65,16 +65,29 @@ pub(super) fn rules(nodes: &mut Vec<Node>, shape: Shape) {
             }
         }
     }
-    nodes.retain(|node| !is_void(node));
-    drop_repeated(nodes);
+    let mut free = nodes.split_off(pinned(nodes));
+    free.retain(|node| !is_void(node));
+    drop_repeated(&mut free);
     // What came together may let others pass.
     for _ in 0..ROUNDS {
-        let before = nodes.len();
-        gather(nodes, shape);
-        if nodes.len() == before {
+        let before = free.len();
+        gather(&mut free, shape);
+        if free.len() == before {
             break;
         }
     }
+    nodes.append(&mut free);
+}
+
+/// How many nodes at the start stay where they are: all up to the last `@import`, `@namespace` or unknown statement.
+///
+/// Such a rule counts only where no other rule precedes it (CSS Cascade 5, section 2; CSS Namespaces 3, section 3):
+/// were an empty rule before it dropped, a dead import would be fetched.
+fn pinned(nodes: &[Node]) -> usize {
+    let last = nodes
+        .iter()
+        .rposition(|node| matches!(node, Node::Statement(text) if !text.starts_with("@layer")));
+    last.map_or(0, |at| at + 1)
 }
 
 const ROUNDS: usize = 3;

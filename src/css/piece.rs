@@ -102,7 +102,9 @@ fn merges(a: &Piece, b: &Piece) -> bool {
         }
         Kind::Delim('/') => b.is_delim('*') || b.kind == Kind::Match,
         Kind::Delim('|' | '~' | '^' | '$' | '*') => b.is_delim('=') || b.is_delim('|'),
-        Kind::Delim('<') => b.is_delim('!'),
+        // `> =` is not `>=` (Media Queries 4, section 2.4.3), nor is `> >` the `>>` of some drafts.
+        Kind::Delim('<') => b.is_delim('!') || b.is_delim('='),
+        Kind::Delim('>') => b.is_delim('=') || b.is_delim('>'),
         Kind::Delim('\\') => true,
         _ => false,
     }
@@ -146,6 +148,8 @@ mod tests {
         check("a , b", "a,b");
         check("/ *", "/ *");
         check("~ =", "~ =");
+        check("> =", "> =");
+        check("<  =", "< =");
         check("@a b", "@a b");
         check("a \"b\" c", "a\"b\"c");
         check("1px/**/\\69n", "1px/**/\\69n");

@@ -43,22 +43,27 @@ fn selector(pieces: &[Piece]) -> Option<String> {
     // Whether the token of this index is inside `[]`, inside `()`.
     let mut square = Vec::with_capacity(pieces.len());
     let mut round = Vec::with_capacity(pieces.len());
-    let (mut in_square, mut in_round) = (0usize, 0usize);
+    // Of each open `(`: whether selectors are in it. What else it may be, `2n + 1`, has its own rules for blanks.
+    let mut listed: Vec<bool> = Vec::new();
+    let mut in_square = 0usize;
     for i in 0..pieces.len() {
         match pieces[i].kind {
             Kind::CloseSquare => in_square = in_square.saturating_sub(1),
-            Kind::CloseParen => in_round = in_round.saturating_sub(1),
+            Kind::CloseParen => {
+                listed.pop();
+            }
             _ => {}
         }
         square.push(in_square > 0);
-        round.push(in_round > 0);
+        round.push(listed.last().copied());
         match pieces[i].kind {
             Kind::OpenSquare => in_square += 1,
-            Kind::Function | Kind::OpenParen => in_round += 1,
+            Kind::Function | Kind::OpenParen => listed.push(takes_selectors(&pieces[i])),
             Kind::Str if in_square > 0 => {
                 value::quotes(&mut pieces[i]);
                 let bare = pieces[i].text[1..].trim_end_matches('"').to_owned();
-                if pieces.get(i + 1).is_some_and(|p| p.kind == Kind::CloseSquare)
+                if (pieces[i - 1].kind == Kind::Match || pieces[i - 1].is_delim('='))
+                    && pieces.get(i + 1).is_some_and(|p| p.kind == Kind::CloseSquare)
                     && is_name(&bare)
                     && pieces[i].text.len() == bare.len() + 2
                 {
@@ -92,7 +97,7 @@ fn selector(pieces: &[Piece]) -> Option<String> {
                 pieces[i + 1].kind,
                 Kind::Delim('.') | Kind::Hash | Kind::OpenSquare
             );
-        if pieces[i].is_delim('*') && !square[i] && !round[i] && begins && goes_on {
+        if pieces[i].is_delim('*') && !square[i] && round[i].is_none() && begins && goes_on {
             pieces[i + 1].gap = pieces[i].gap;
             pieces.remove(i);
             square.remove(i);
@@ -103,15 +108,37 @@ fn selector(pieces: &[Piece]) -> Option<String> {
         let (a, b) = (&pieces[i - 1], &pieces[i]);
         if square[i] && square[i - 1] {
             // Before the `i` of `[a=b i]` a blank may be all that separates.
-            return b.kind != Kind::Ident || a.kind == Kind::Match || a.is_delim('=') || a.is_delim('|');
+            // A namespace's bar takes none at all: with blanks the selector is none (Selectors 4, section 5.1).
+            return !(a.is_delim('|') || b.is_delim('|'))
+                && (b.kind != Kind::Ident || a.kind == Kind::Match || a.is_delim('='));
         }
         let edge = |p: &Piece| matches!(p.kind, Kind::Comma | Kind::Delim('>' | '+' | '~'));
-        edge(a)
-            || edge(b)
-            || a.kind.opens()
-            || matches!(b.kind, Kind::CloseParen | Kind::CloseSquare)
-            || (round[i] && a.kind == Kind::Comma)
+        if round[i] == Some(false) && (a.is_delim('+') || b.is_delim('+')) {
+            // `2n + 1` is `2n+ 1`, but `+ n` is not `+n` (CSS Syntax 3, section 6.2).
+            return a.kind.opens() || matches!(a.kind, Kind::Ident | Kind::Dimension);
+        }
+        edge(a) || edge(b) || a.kind.opens() || matches!(b.kind, Kind::CloseParen | Kind::CloseSquare)
     }))
+}
+
+/// Is this the beginning of a function whose argument is selectors?
+fn takes_selectors(piece: &Piece) -> bool {
+    const NAMES: [&str; 13] = [
+        "is",
+        "where",
+        "not",
+        "has",
+        "matches",
+        "-webkit-any",
+        "-moz-any",
+        "host",
+        "host-context",
+        "slotted",
+        "cue",
+        "cue-region",
+        "current",
+    ];
+    NAMES.iter().any(|name| piece.is_function(name))
 }
 
 /// May this stand in an attribute selector without quotes? Escapes and non-ASCII letters keep theirs.
@@ -138,30 +165,56 @@ pub(super) fn at_rule(name: &str, text: &str, toks: &[Tok]) -> String {
     }
     let mut depth = 0usize;
     let mut depths = Vec::with_capacity(pieces.len());
-    for piece in &pieces {
+    // The depth of the value of a custom property: its blanks belong to it.
+    let mut custom = None;
+    let mut verbatim = Vec::with_capacity(pieces.len());
+    for (i, piece) in pieces.iter().enumerate() {
         if matches!(
             piece.kind,
             Kind::CloseParen | Kind::CloseSquare | Kind::CloseCurly
         ) {
             depth = depth.saturating_sub(1);
+            if custom.is_some_and(|at| depth < at) {
+                custom = None;
+            }
         }
         depths.push(depth);
+        verbatim.push(custom.is_some() && !(i > 0 && is_name_of_value(&pieces, i - 1)));
         if piece.kind.opens() {
             depth += 1;
+        }
+        if custom.is_none() && is_name_of_value(&pieces, i) && pieces[i - 1].text.starts_with("--") {
+            custom = Some(depth);
         }
     }
     piece::join(&pieces, |i| {
         let (a, b) = (&pieces[i - 1], &pieces[i]);
+        if verbatim[i] {
+            return false;
+        }
+        // Any other colon may be a pseudo-class.
+        let colon = |i: usize| name != "scope" && is_name_of_value(&pieces, i);
         let edge = |p: &Piece, depth: usize| {
-            p.kind == Kind::Comma
-                || depth > 0 && matches!(p.kind, Kind::Colon | Kind::Delim('>' | '<' | '=' | '/'))
+            p.kind == Kind::Comma || depth > 0 && matches!(p.kind, Kind::Delim('>' | '<' | '=' | '/'))
         };
-        edge(a, depths[i - 1]) && a.kind != Kind::Colon
-            || a.kind == Kind::Colon && depths[i - 1] > 0 && b.kind != Kind::CloseParen
+        edge(a, depths[i - 1])
             || edge(b, depths[i])
+            || colon(i - 1) && b.kind != Kind::CloseParen
+            || colon(i)
             || a.kind.opens()
             || b.kind == Kind::CloseParen && a.kind != Kind::Colon
     })
+}
+
+/// Is the piece at `i` the colon of `(name: value)`?
+fn is_name_of_value(pieces: &[Piece], i: usize) -> bool {
+    pieces[i].kind == Kind::Colon
+        && i >= 2
+        && pieces[i - 1].kind == Kind::Ident
+        && (pieces[i - 2].kind == Kind::OpenParen
+            || ["supports", "style", "scroll-state"]
+                .iter()
+                .any(|f| pieces[i - 2].is_function(f)))
 }
 
 /// `@import url(a)` to `@import "a"`.
@@ -184,11 +237,16 @@ fn import(pieces: &mut Vec<Piece>) {
 /// The selector of a keyframe; `from` and `0%` serialise alike, as do `to` and `100%`.
 pub(super) fn keyframe(text: &str, toks: &[Tok]) -> String {
     let mut pieces = piece::pieces(text, toks);
-    for piece in &mut pieces {
-        if piece.is_word("from") {
-            piece.text = Cow::Borrowed("0%");
-        } else if piece.text == "100%" {
-            piece.text = Cow::Borrowed("to");
+    for i in 0..pieces.len() {
+        // Not in `exit 100%`, a place in a named range.
+        let ends = |k: Option<&Piece>| k.is_none_or(|p| p.kind == Kind::Comma);
+        if !ends(pieces.get(i + 1)) || !ends(i.checked_sub(1).and_then(|k| pieces.get(k))) {
+            continue;
+        }
+        if pieces[i].is_word("from") {
+            pieces[i].text = Cow::Borrowed("0%");
+        } else if pieces[i].text == "100%" {
+            pieces[i].text = Cow::Borrowed("to");
         }
     }
     piece::join(&pieces, |i| {
@@ -229,6 +287,15 @@ mod tests {
         check("a::placeholder", "a::placeholder");
         check(":nth-child( 2n + 1 )", ":nth-child(2n+ 1)");
         check(":nth-child(2n - 1)", ":nth-child(2n - 1)");
+        check(":nth-child(+ n)", ":nth-child(+ n)");
+        check(":nth-child( +n )", ":nth-child(+n)");
+        check(":nth-child(2n + + 1)", ":nth-child(2n+ + 1)");
+        check(":nth-child(-n + 3 of a > b)", ":nth-child(-n+ 3 of a>b)");
+        check(":x(+ n) + b", ":x(+ n)+b");
+        check(":not( a + b ):has( + c )", ":not(a+b):has(+c)");
+        check("[a | b]", "[a | b]");
+        check("['b'] [a 'b']", "[\"b\"] [a\"b\"]");
+        check("a > > b", "a> >b");
         check(".md\\:w-1\\/2", ".md\\:w-1\\/2");
         check(".\\31 0", ".\\31 0");
         check(".\\31  b", ".\\31  b");
@@ -266,6 +333,33 @@ mod tests {
         check("media", "screen\\9", "screen\\9");
         check("supports", "not ( display : grid )", "not (display:grid)");
         check("supports", "(--a: )", "(--a: )");
+        check("supports", "( --a : b , c ) or (d : e)", "(--a:b , c) or (d:e)");
+        check(
+            "supports",
+            "(--a : (b : c) / d) or (e : f)",
+            "(--a:(b : c) / d) or (e:f)",
+        );
+        check("supports", "selector( a :hover )", "selector(a :hover)");
+        check("supports", "selector(a > b)", "selector(a>b)");
+        check("supports", "(a: b :c)", "(a:b :c)");
+        check(
+            "scope",
+            "(div :first-child) to (.x :hover)",
+            "(div :first-child) to (.x :hover)",
+        );
+        check("import", "'x' supports( a : b ) ", "\"x\" supports(a:b)");
+        check(
+            "import",
+            "'x' supports(selector(a :hover)) (b : c)",
+            "\"x\" supports(selector(a :hover)) (b:c)",
+        );
+        check(
+            "container",
+            "x ( width > 1px ) and style( --a : b )",
+            "x (width>1px) and style(--a:b)",
+        );
+        check("media", "(width > = 1px)", "(width> =1px)");
+        check("media", "(1px < = width)", "(1px< =width)");
         check("import", "url( \"a\" ) print", "\"a\" print");
         check("import", "url(a)", "\"a\"");
         check("import", "'a'", "\"a\"");
@@ -280,5 +374,9 @@ mod tests {
         check("from", "0%");
         check("100%", "to");
         check("from , 50% , to", "0%,50%,to");
+        check("from,100%", "0%,to");
+        check("exit  100%", "exit 100%");
+        check("entry from , 100%", "entry from,to");
+        check("100% from", "100% from");
     }
 }

@@ -22,6 +22,9 @@ pub(super) fn print(text: &str) -> Option<String> {
     let found = scan(text, false);
     u32::try_from(text.len()).ok()?;
     let toks = token::list(text);
+    if has_stray_backslash(&toks) {
+        return None;
+    }
     if found.opaque.is_some() {
         let out = piece::squeeze(text, &toks);
         return (out.len() < text.len()).then_some(out);
@@ -56,6 +59,12 @@ pub(super) fn print(text: &str) -> Option<String> {
     outs.into_iter()
         .nth(best)
         .filter(|out| out.len() < text.len() && urls(&found) == urls(&scan(out, false)))
+}
+
+/// A backslash that begins no escape stands before a line break, and would begin one before anything else (CSS
+/// Syntax 3, section 4.3.8). So rare that the whole text is left alone.
+fn has_stray_backslash(toks: &[token::Tok]) -> bool {
+    toks.iter().any(|t| t.kind == token::Kind::Delim('\\'))
 }
 
 /// The distinct URLs: equal declarations may have become one.
@@ -124,6 +133,9 @@ pub fn print_declarations(text: &str) -> Option<String> {
         return None;
     }
     let toks = token::list(text);
+    if has_stray_backslash(&toks) {
+        return None;
+    }
     let mut nodes = tree::declarations(text, &toks);
     merge::declarations(&mut nodes, SHAPES[0]);
     let mut out = String::with_capacity(text.len());
@@ -273,6 +285,13 @@ mod tests {
             ".a{background: url(a b.png) red}",
         );
         check(";.a { b : c }", ";.a{b : c}");
+        for css in [
+            ".a\\\n{ color : red } .b{c:d}",
+            "a{ b : c\\\n; d : e }",
+            "@media x\\\n{ a{ b : c } }",
+        ] {
+            check(css, css);
+        }
         check("} .a { b : c } .d { e : f }", "} .a{b : c}.d{e:f}");
         check("@tailwind  base; @apply  a  b ;", "@tailwind base;@apply a b;");
         check("@mixin a { b : c }", "@mixin a{b : c}");
@@ -283,6 +302,30 @@ mod tests {
         check(
             "a{position:absolute;position:var(--x) }",
             "a{position:absolute;position:var(--x)}",
+        );
+    }
+
+    #[test]
+    fn what_is_dead_behind_a_rule_stays_dead() {
+        let squeezed = |css: &str| check(&css.replace('_', "  "), &css.replace('_', ""));
+        squeezed(".z{}_@import\"i.css\";b{c:d}");
+        squeezed("@media print{}_@import\"i.css\";b{c:d}");
+        squeezed("a{color:red}_@import\"i.css\";b{margin:0}_a{color:red;padding:0}");
+        squeezed(".z{}_@namespace\"http://www.w3.org/2000/svg\";p{c:d}");
+        squeezed("a{color:red}_a{margin:0}_@\\69mport\"i.css\";b{c:d}");
+        squeezed("@import\"a\";@media x{a{c:d}}_@import\"i.css\";@media x{a{e:f}}");
+        check(
+            ".z{} @import 'i.css'; p{} a{c:d} a{e:f}",
+            ".z{}@import\"i.css\";a{c:d;e:f}",
+        );
+        // Alive, and not at the start.
+        check(
+            "@layer a; @import 'i.css'; p{} a{c:d}",
+            "@layer a;@import\"i.css\";a{c:d}",
+        );
+        check(
+            "a{color:red}p{}@layer b; a{margin:0}",
+            "a{color:red}@layer b;a{margin:0}",
         );
     }
 
@@ -401,6 +444,7 @@ mod tests {
             "background: url('a b') ; color: red",
             Some("background:url(\"a b\");color:red"),
         );
+        check("color: red\\\n; top: 0", None);
         check("color: red; }", Some("color:red;}"));
         check("a { b : c }", Some("a{b:c}"));
     }

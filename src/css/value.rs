@@ -88,25 +88,31 @@ fn apart(name: &str, a: &Piece, b: &Piece) -> bool {
 fn rewrite(name: &str, pieces: &mut Vec<Piece>) {
     urls(pieces);
     colors(pieces);
-    let mut functions: Vec<bool> = Vec::new();
+    // Of each open bracket: whether lengths may lose their unit in it, and numbers an empty fraction.
+    let mut functions: Vec<(bool, bool)> = Vec::new();
     for piece in pieces.iter_mut() {
         match piece.kind {
-            // Whether lengths may lose their unit inside it.
-            Kind::Function => functions.push(
-                name.ends_with("transform") && piece.text.to_ascii_lowercase().starts_with("translate"),
-            ),
-            Kind::OpenParen | Kind::OpenSquare | Kind::OpenCurly => functions.push(false),
+            Kind::Function => {
+                let lower = piece.text.to_ascii_lowercase();
+                functions.push((
+                    name.ends_with("transform") && lower.starts_with("translate"),
+                    function_takes_fraction(lower.trim_end_matches('(')),
+                ));
+            }
+            Kind::OpenParen => {
+                let fraction = functions.last().is_some_and(|f| f.1);
+                functions.push((false, fraction));
+            }
+            Kind::OpenSquare | Kind::OpenCurly => functions.push((false, false)),
             Kind::CloseParen | Kind::CloseSquare | Kind::CloseCurly => {
                 functions.pop();
             }
             Kind::Number | Kind::Percentage | Kind::Dimension => {
-                let zero = functions.last().copied().unwrap_or_else(|| takes_zero(name));
-                let short = number(
-                    &piece.text,
-                    piece.kind,
-                    zero,
-                    !functions.is_empty() || takes_fraction(name),
-                );
+                let (zero, fraction) = functions
+                    .last()
+                    .copied()
+                    .unwrap_or_else(|| (takes_zero(name), takes_fraction(name)));
+                let short = number(&piece.text, piece.kind, zero, fraction);
                 if let Some(short) = short {
                     piece.text = Cow::Owned(short);
                 }
@@ -363,6 +369,63 @@ fn takes_fraction(name: &str) -> bool {
     ) || takes_zero(name)
 }
 
+/// Functions whose bare numbers may have a fraction; not `steps()`, `repeat()` and whatever else counts. `name`:
+/// lower case.
+fn function_takes_fraction(name: &str) -> bool {
+    const NAMES: [&str; 27] = [
+        "rgb",
+        "rgba",
+        "hsl",
+        "hsla",
+        "hwb",
+        "lab",
+        "lch",
+        "oklab",
+        "oklch",
+        "color",
+        "color-mix",
+        "calc",
+        "-webkit-calc",
+        "-moz-calc",
+        "min",
+        "max",
+        "clamp",
+        "perspective",
+        "cubic-bezier",
+        "brightness",
+        "contrast",
+        "grayscale",
+        "invert",
+        "opacity",
+        "saturate",
+        "sepia",
+        "drop-shadow",
+    ];
+    NAMES.contains(&name)
+        || name.ends_with("-gradient")
+        || ["translate", "scale", "rotate", "skew", "matrix"]
+            .iter()
+            .any(|f| {
+                name.strip_prefix(f)
+                    .is_some_and(|axis| matches!(axis, "" | "x" | "y" | "z" | "3d"))
+            })
+}
+
+/// Alone these stand for a whole value, beside another they make it invalid (CSS Values 4, section 2.1.1).
+fn is_wide(piece: &Piece) -> bool {
+    [
+        "inherit",
+        "initial",
+        "unset",
+        "revert",
+        "revert-layer",
+        "default",
+        "-moz-initial",
+    ]
+    .iter()
+    .any(|w| piece.is_word(w))
+}
+
 /// Shorthands of four sides.
 fn is_box(name: &str) -> bool {
     matches!(
@@ -378,7 +441,8 @@ fn fold_box(pieces: &mut Vec<Piece>) {
             matches!(
                 p.kind,
                 Kind::Number | Kind::Percentage | Kind::Dimension | Kind::Ident | Kind::Hash
-            )
+            ) && !is_wide(p)
+                && !p.text.contains('\\')
         })
         && (2..=4).contains(&pieces.len());
     if !simple {
@@ -450,7 +514,8 @@ const STYLES: [&str; 10] = [
     "none", "hidden", "dotted", "dashed", "solid", "double", "groove", "ridge", "inset", "outset",
 ];
 
-/// `all`, `ease` and a delay of `0s` are what a transition has anyway.
+/// `all`, `ease` and a delay of `0s` are what a transition has anyway, if nothing else is in their place: of two
+/// properties none may go, and a second timing function is read as a property.
 fn shorten_transition(pieces: &mut Vec<Piece>) {
     let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());
     let mut depth = 0usize;
@@ -467,8 +532,10 @@ fn shorten_transition(pieces: &mut Vec<Piece>) {
         let plain = part
             .iter()
             .all(|p| matches!(p.kind, Kind::Ident | Kind::Dimension | Kind::Comma) && !p.text.contains('\\'));
+        let timings: usize = TIMINGS.iter().map(|w| count(w)).sum();
+        let others = part.iter().filter(|p| p.kind == Kind::Ident).count() - timings;
         // Without a duration there would be nothing left to stand for the transition.
-        if !plain || !(1..=2).contains(&times) || count("ease") > 1 || count("all") > 1 {
+        if !plain || !(1..=2).contains(&times) || timings > 1 || others > 1 {
             out.extend(part.iter().cloned());
             continue;
         }
@@ -489,6 +556,17 @@ fn shorten_transition(pieces: &mut Vec<Piece>) {
     }
     *pieces = out;
 }
+
+/// Words that name a timing function (CSS Easing 1, section 2).
+const TIMINGS: [&str; 7] = [
+    "ease",
+    "linear",
+    "ease-in",
+    "ease-out",
+    "ease-in-out",
+    "step-start",
+    "step-end",
+];
 
 /// `"Helvetica Neue"` to `Helvetica Neue`: the same name, unless a word of it means something by itself.
 fn family_names(pieces: &mut [Piece]) {

@@ -22,6 +22,28 @@ fn values_get_shorter_and_stay_equal() {
     check("flex", "1 1 0px", "1 1 0px");
     check("z-index", "1.0", "1.0");
     check("opacity", "1.0", "1");
+    for name in [
+        "order",
+        "column-count",
+        "orphans",
+        "widows",
+        "counter-reset",
+        "grid-row",
+        "tab-size",
+    ] {
+        check(name, "2.0", "2.0");
+    }
+    check("flex", "1.0 1 0%", "1 1 0%");
+    check("animation", "a 1s steps(4.0)", "a 1s steps(4.0)");
+    check("grid-template-columns", "repeat(2.0,1.0fr)", "repeat(2.0,1fr)");
+    check("transform", "scale( 1.0 , 0.50 )", "scale(1,.5)");
+    check("transform", "rotate3d(1.0,0,0,1deg)", "rotate3d(1,0,0,1deg)");
+    check("width", "calc((1.0 + 2.0) * 1px)", "calc((1 + 2) * 1px)");
+    check(
+        "transition-timing-function",
+        "cubic-bezier(1.0,0,0,1.0)",
+        "cubic-bezier(1,0,0,1)",
+    );
     check("opacity", "0.70710678", ".70710678");
     check("width", "calc( 0px + 1.50px )", "calc(0px + 1.5px)");
     check("width", "calc(1px*0.5/2)", "calc(1px*.5/2)");
@@ -52,6 +74,14 @@ fn values_get_shorter_and_stay_equal() {
     check("margin", "1px 2px 1px 2px", "1px 2px");
     check("margin", "0px 0 0px 0", "0");
     check("margin", "1px 2px 3px 2px", "1px 2px 3px");
+    check("margin", "inherit inherit", "inherit inherit");
+    check(
+        "border-color",
+        "unset unset unset unset",
+        "unset unset unset unset",
+    );
+    check("border-radius", "REVERT REVERT", "REVERT REVERT");
+    check("border-style", "solid solid", "solid");
     check("border-radius", "1px 1px / 1px 1px", "1px 1px/1px 1px");
     check("font", "12px / 1.50 'A' , b", "12px/1.5 A,b");
     check("unicode-range", "U+0025-00FF, u+4??", "U+0025-00FF,u+4??");
@@ -72,6 +102,11 @@ fn values_get_shorter_and_stay_equal() {
         ".3s,opacity 1s ease-in",
     );
     check("transition", "opacity .3s ease", "opacity .3s");
+    check("transition", "all color 1s", "all color 1s");
+    check("transition", "ease linear 1s", "ease linear 1s");
+    check("transition", "ease 1s step-end", "ease 1s step-end");
+    check("transition", "all 1s allow-discrete", "all 1s allow-discrete");
+    check("transition", "linear 1s all", "linear 1s");
     check("transition", "all", "all");
     check("transition", "none", "none");
     check("transition", "0s ease 0s", "0s");
