@@ -10,11 +10,14 @@
 
 use std::collections::HashMap;
 
-use super::compete::{base, compete, family, mask};
+use super::compete::{compete, mask};
 use super::fold;
 use super::known;
 use super::tree::{Block, Declaration, Node};
 use super::weight::weight;
+use rank::key;
+
+mod rank;
 
 /// Which of the free choices to make. None of them shows; which one compresses best differs from sheet to sheet.
 #[derive(Debug, Clone, Copy)]
@@ -211,143 +214,6 @@ fn sort(nodes: &mut [Node], order: Order) {
             nodes.swap(k - 1, k);
             k -= 1;
         }
-    }
-}
-
-/// Properties in the order in which declarations are written, found by trying moves on real sheets for the smallest
-/// gzip total. What is not listed comes last, by name.
-const ORDER: [&str; 119] = [
-    "background-position",
-    "transform",
-    "border-right-color",
-    "transform-origin",
-    "white-space",
-    "background",
-    "background-clip",
-    "background-color",
-    "animation-timing-function",
-    "background-image",
-    "background-repeat",
-    "background-size",
-    "border",
-    "border-bottom-color",
-    "border-bottom-left-radius",
-    "border-bottom-right-radius",
-    "border-collapse",
-    "border-color",
-    "border-left",
-    "border-radius",
-    "border-right",
-    "border-style",
-    "border-top",
-    "border-top-left-radius",
-    "border-top-right-radius",
-    "flex-basis",
-    "border-top-width",
-    "border-width",
-    "outline",
-    "visibility",
-    "pointer-events",
-    "box-shadow",
-    "letter-spacing",
-    "border-bottom",
-    "word-wrap",
-    "stroke",
-    "content",
-    "word-break",
-    "color",
-    "border-top-color",
-    "list-style",
-    "cursor",
-    "flex-shrink",
-    "font-weight",
-    "user-select",
-    "display",
-    "float",
-    "backface-visibility",
-    "clear",
-    "text-transform",
-    "vertical-align",
-    "text-decoration",
-    "align-content",
-    "align-items",
-    "align-self",
-    "flex",
-    "border-left-color",
-    "flex-direction",
-    "overflow-y",
-    "flex-flow",
-    "flex-grow",
-    "flex-item-align",
-    "flex-line-pack",
-    "flex-order",
-    "flex-positive",
-    "flex-wrap",
-    "gap",
-    "justify-content",
-    "order",
-    "font-style",
-    "zoom",
-    "overflow",
-    "flex-align",
-    "overflow-x",
-    "filter",
-    "opacity",
-    "text-align",
-    "font",
-    "clip",
-    "font-family",
-    "bottom",
-    "font-size",
-    "line-height",
-    "position",
-    "appearance",
-    "left",
-    "right",
-    "top",
-    "margin",
-    "margin-bottom",
-    "margin-right",
-    "margin-top",
-    "box-sizing",
-    "padding-top",
-    "padding",
-    "padding-bottom",
-    "padding-left",
-    "padding-right",
-    "height",
-    "max-height",
-    "max-width",
-    "min-height",
-    "min-width",
-    "width",
-    "margin-left",
-    "src",
-    "text-shadow",
-    "touch-action",
-    "animation",
-    "animation-duration",
-    "animation-iteration-count",
-    "animation-name",
-    "transition",
-    "transition-property",
-    "transition-timing-function",
-    "transition-duration",
-    "flex-pack",
-    "will-change",
-    "z-index",
-];
-
-fn key(d: &Declaration, order: Order) -> (usize, &str, &str) {
-    let base = base(&d.name);
-    let family = family(base);
-    match order {
-        Order::Ranked => (
-            ORDER.iter().position(|p| *p == base).unwrap_or(ORDER.len()),
-            family,
-            base,
-        ),
-        _ => (0, base, base),
     }
 }
 

@@ -165,7 +165,7 @@ pub(super) fn at_rule(name: &str, text: &str, toks: &[Tok]) -> String {
     }
     let mut depth = 0usize;
     let mut depths = Vec::with_capacity(pieces.len());
-    // The depth of the value of a custom property: its blanks belong to it.
+    // The depth and the colon of the value of a custom property: its blanks belong to it.
     let mut custom = None;
     let mut verbatim = Vec::with_capacity(pieces.len());
     for (i, piece) in pieces.iter().enumerate() {
@@ -174,17 +174,17 @@ pub(super) fn at_rule(name: &str, text: &str, toks: &[Tok]) -> String {
             Kind::CloseParen | Kind::CloseSquare | Kind::CloseCurly
         ) {
             depth = depth.saturating_sub(1);
-            if custom.is_some_and(|at| depth < at) {
+            if custom.is_some_and(|(at, _)| depth < at) {
                 custom = None;
             }
         }
         depths.push(depth);
-        verbatim.push(custom.is_some() && !(i > 0 && is_name_of_value(&pieces, i - 1)));
+        verbatim.push(custom.is_some_and(|(_, colon)| i > colon + 1));
         if piece.kind.opens() {
             depth += 1;
         }
         if custom.is_none() && is_name_of_value(&pieces, i) && pieces[i - 1].text.starts_with("--") {
-            custom = Some(depth);
+            custom = Some((depth, i));
         }
     }
     piece::join(&pieces, |i| {
