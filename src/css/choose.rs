@@ -13,18 +13,25 @@ const BUDGET: usize = 100_000;
 /// Candidates that may.
 const FINALISTS: usize = 3;
 
+/// From this many bytes on, only the best few by a quick deflate are measured at all.
+const LONG: usize = 30_000;
+
 /// The place of the smallest; the first of equals.
 pub(super) fn smallest(texts: &[String]) -> usize {
-    let mut costs: Vec<(usize, usize, usize)> = texts
-        .iter()
-        .enumerate()
-        .map(|(i, text)| {
-            let deflated = deflate(text);
-            (deflated + brotli(text, 5), deflated, i)
+    let longest = texts.iter().map(String::len).max().unwrap_or(0);
+    let mut places: Vec<usize> = (0..texts.len()).collect();
+    if longest >= LONG {
+        places.sort_by_cached_key(|&i| (deflate(&texts[i], 6), i));
+        places.truncate(FINALISTS);
+    }
+    let mut costs: Vec<(usize, usize, usize)> = places
+        .into_iter()
+        .map(|i| {
+            let deflated = deflate(&texts[i], 9);
+            (deflated + brotli(&texts[i], 5), deflated, i)
         })
         .collect();
     costs.sort_unstable();
-    let longest = texts.iter().map(String::len).max().unwrap_or(0);
     let exact = (BUDGET / longest.max(1)).min(FINALISTS);
     if exact > 1 {
         costs.truncate(exact);
@@ -36,8 +43,8 @@ pub(super) fn smallest(texts: &[String]) -> usize {
     costs.first().map_or(0, |cost| cost.2)
 }
 
-fn deflate(text: &str) -> usize {
-    let level = CompressionLvl::new(9).unwrap_or_default();
+fn deflate(text: &str, level: i32) -> usize {
+    let level = CompressionLvl::new(level).unwrap_or_default();
     let mut compressor = Compressor::new(level);
     let mut buffer = vec![0; compressor.deflate_compress_bound(text.len())];
     compressor
