@@ -12,7 +12,7 @@ mod local;
 mod printed;
 mod shared;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::graph::{AddressId, Graph};
@@ -154,11 +154,12 @@ pub fn decide(site: &Site, graph: &Graph, options: &Options, bans: &Bans) -> any
     let context = Context::new(site, graph, options);
     let printed = printed::print_all(&context)?;
     let mut bans = bans.clone();
+    let mut measured = Measured::new();
     for round in 0.. {
         let mut plan = Plan::default();
         shared::decide(&context, &printed, &bans, &mut plan)?;
         local::decide(&context, &bans, &mut plan)?;
-        let worse = worse_pages(&context, &plan)?;
+        let worse = worse_pages(&context, &plan, &mut measured)?;
         let Some(first) = worse.first() else {
             return Ok(plan);
         };
@@ -173,31 +174,69 @@ pub fn decide(site: &Site, graph: &Graph, options: &Options, bans: &Bans) -> any
     unreachable!("the loop ends by return or error")
 }
 
-/// Pages that the plan makes worse: measured fast, and with stylesheets at their final levels.
-fn worse_pages(context: &Context<'_>, plan: &Plan) -> anyhow::Result<Vec<Worse>> {
+/// Sizes at the final levels by the hash of the bytes, so that no round measures a text again.
+type Measured = HashMap<u64, Sizes>;
+
+/// Pages that the plan makes worse: measured fast, and with doubtful stylesheets at their final levels.
+fn worse_pages(context: &Context<'_>, plan: &Plan, measured: &mut Measured) -> anyhow::Result<Vec<Worse>> {
     let fast = ledger::audit(context, plan, |change| (change.before, change.after));
     let levels = measure::final_levels(context.options);
     if !fast.is_empty() || levels == measure::levels(context.options) {
         return Ok(fast);
     }
-    let full = full_sizes(context, plan, levels)?;
+    let full = full_sizes(context, plan, levels, measured)?;
     Ok(ledger::audit_with(context, plan, &full))
+}
+
+/// What printing alone saved clearly at the fast levels it also saves at the final ones.
+fn is_clear(change: &SheetChange) -> bool {
+    let clear = |before: u64, after: u64| before >= after + before / 32 + 16;
+    change.inlined.is_empty()
+        && clear(change.before.gzip, change.after.gzip)
+        && clear(change.before.br, change.after.br)
 }
 
 fn full_sizes(
     context: &Context<'_>,
     plan: &Plan,
     levels: Levels,
+    measured: &mut Measured,
 ) -> anyhow::Result<BTreeMap<u32, (Sizes, Sizes)>> {
-    let changes: Vec<(&u32, &SheetChange)> = plan.sheets.iter().collect();
-    let measured = crate::parallel::map(&changes, |(key, change)| {
-        let file = context.graph.sheets[**key as usize].file;
-        let encoded = crate::variants::wanted(context.site.file(file), context.options);
-        let before = context.site.read(file)?;
-        let sizes = |bytes: &[u8]| measure::sizes(bytes, encoded, levels, context.options);
-        anyhow::Ok((**key, (sizes(&before), sizes(&change.bytes))))
+    let mut result = BTreeMap::new();
+    let mut doubtful = Vec::new();
+    for (&key, change) in &plan.sheets {
+        if is_clear(change) {
+            result.insert(key, (change.before, change.after));
+            continue;
+        }
+        let file = context.graph.sheets[key as usize].file;
+        let before: Arc<[u8]> = context.site.read(file)?.into();
+        doubtful.push((key, file, [before, change.bytes.clone()]));
+    }
+    let mut jobs = Vec::new();
+    for (_, file, texts) in &doubtful {
+        let encoded = crate::variants::wanted(context.site.file(*file), context.options);
+        for text in texts {
+            let hash = crate::graph::hash(text);
+            if !measured.contains_key(&hash) {
+                jobs.push((hash, encoded, text.clone()));
+            }
+        }
+    }
+    let sizes = crate::parallel::map(&jobs, |(_, encoded, text)| {
+        measure::sizes(text, *encoded, levels, context.options)
     });
-    measured.into_iter().collect()
+    measured.extend(jobs.iter().map(|(hash, ..)| *hash).zip(sizes));
+    for (key, _, texts) in doubtful {
+        let [before, after] = texts.map(|text| {
+            measured
+                .get(&crate::graph::hash(&text))
+                .copied()
+                .unwrap_or_default()
+        });
+        result.insert(key, (before, after));
+    }
+    Ok(result)
 }
 
 /// Forbids what most likely made these pages worse: their own CSS first, then the largest image that such a page
