@@ -116,7 +116,7 @@ pub struct Common {
     /// Files that match are copied byte for byte. Repeatable.
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// Where the site will live, such as https://example.org/sub/: absolute URLs below it are this site.
+    /// Where the site will live, such as `https://example.org/sub/`: absolute URLs below it are this site.
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
     /// A Content-Security-Policy that the server sends with every page. Repeatable.
