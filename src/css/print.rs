@@ -32,7 +32,11 @@ pub(super) fn print(text: &str) -> Option<String> {
     let nodes = tree::sheet(text, &toks);
     // A sheet without a declaration of its own takes the encoding of the one that imports it.
     let imports = found.urls.iter().any(|url| url.place == Place::Import);
-    let shapes = if text.len() > LARGE { &SHAPES[..1] } else { &SHAPES };
+    let shapes = match text.len() {
+        LARGE.. => &SHAPES[..1],
+        LONG.. => &SHAPES[..4],
+        _ => &SHAPES[..],
+    };
     let mut outs: Vec<String> = Vec::with_capacity(shapes.len());
     for &shape in shapes {
         let mut nodes = nodes.clone();
@@ -72,7 +76,10 @@ fn urls(found: &Scan) -> BTreeSet<&str> {
     found.urls.iter().map(|url| url.value.as_str()).collect()
 }
 
-/// Sheets above this many bytes are not printed in several shapes.
+/// Sheets from this many bytes on are printed in half of the shapes: the time is that of the whole build.
+const LONG: usize = 100_000;
+
+/// Sheets from this many bytes on are not printed in several shapes.
 const LARGE: usize = 2_000_000;
 
 const SHAPES: [Shape; 8] = [
