@@ -106,7 +106,7 @@ pub(super) fn collect<'a>(
     window: Window,
 ) -> (Vec<Instance<'a>>, Vec<Vec<Box<str>>>, Vec<Request>) {
     let mut walk = Walk {
-        library,
+        shelf: library,
         window,
         instances: Vec::new(),
         layers: Vec::new(),
@@ -164,7 +164,7 @@ fn preferred_set(document: &Document, own: &[Own<'_>]) -> String {
 }
 
 struct Walk<'a> {
-    library: &'a dyn Library,
+    shelf: &'a dyn Library,
     window: Window,
     instances: Vec<Instance<'a>>,
     layers: Vec<Vec<Box<str>>>,
@@ -201,7 +201,7 @@ impl<'a> Walk<'a> {
                 Place::Library(key) => Some(key),
                 Place::Element(_) => None,
             };
-            let found = self.library.find(from, &import.raw);
+            let found = self.shelf.find(from, &import.raw);
             if found.is_some_and(|(key, _)| chain.contains(&key)) {
                 continue;
             }
