@@ -3,17 +3,24 @@
 //! `scan` only reads tokens: it works on every text, broken or not, in one loop that takes linear time and no stack.
 //! `print` builds on the same tokens. Neither knows of files: a URL is text, a place is a byte range.
 
+mod attribute;
 mod choose;
 mod compete;
+mod condition;
 mod data;
 mod once;
+mod facts;
 mod fold;
+mod import;
+mod join;
 mod known;
 mod merge;
 mod order;
+mod outline;
 mod piece;
 mod prelude;
 mod print;
+mod rebase;
 mod scan;
 mod targets;
 mod token;
@@ -23,9 +30,14 @@ mod weight;
 
 use std::ops::Range;
 
+pub use attribute::{AttributeTest, Operator};
 pub use data::{data_url, url_token};
+pub use facts::{SelectorFacts, Subject, selector_facts};
+pub use import::{Import, flatten, imports};
+pub use join::{Part, join};
 pub use once::allows_custom_property;
 pub use print::print_declarations;
+pub use rebase::rebase;
 pub use scan::scan;
 pub use targets::Targets;
 
@@ -76,4 +88,22 @@ pub fn print(text: &str, targets: Option<Targets>) -> Option<String> {
     let printed = print::print(text);
     let narrowed = targets.and_then(|t| targets::print(printed.as_deref().unwrap_or(text), t));
     narrowed.or(printed)
+}
+
+/// The text without the `@charset` at its start, which is no rule but a mark for readers of bytes (CSS Syntax 3,
+/// section 3.2).
+pub fn without_charset(text: &str) -> &str {
+    const START: &str = "@charset \"";
+    let rest = text.strip_prefix(START);
+    match rest.and_then(|rest| Some(&rest[rest.find("\";")? + 2..])) {
+        Some(rest) => rest,
+        None => text,
+    }
+}
+
+/// Whether the text begins with `@charset "utf-8"`.
+pub fn declares_utf_8(text: &str) -> bool {
+    const MARK: &str = "@charset \"utf-8\";";
+    text.get(..MARK.len())
+        .is_some_and(|start| start.starts_with("@charset \"") && start.eq_ignore_ascii_case(MARK))
 }

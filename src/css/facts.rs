@@ -1,0 +1,568 @@
+//! What the selectors of a stylesheet can see of a page: attributes, classes, the elements of `head`.
+//!
+//! Whoever changes markup asks here whether a rule could notice. All answers are on the safe side: what may be a
+//! selector is read as one, what cannot be read is said to be unreadable. One loop over the tokens with a stack of
+//! open brackets, linear time.
+
+use std::collections::BTreeSet;
+
+use super::attribute::{self, AttributeTest};
+use super::scan::DEPTH;
+use super::token::{self, Kind, Tok};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SelectorFacts {
+    /// Every `[…]`, each once, sorted.
+    pub attribute_tests: Vec<AttributeTest>,
+    /// Those of them that an `img` element could be asked: not behind the name of another element.
+    pub tests_of_images: Vec<AttributeTest>,
+    /// Some `[…]` is not in the first list, since it cannot be read.
+    pub unreadable: bool,
+    /// Every `.name`, without escapes.
+    pub classes: BTreeSet<String>,
+    /// What the elements look like for which a rule may set `content` or `all` (not only for `::before` and the
+    /// like): the last compound selector of each such rule.
+    pub replaced: BTreeSet<Subject>,
+    /// A rule may match otherwise when an element of `head` (`link`, `style`, `script`, `title`, `meta`) is removed
+    /// or another takes its place.
+    pub sees_links: bool,
+}
+
+/// What a compound selector asks of an element, as far as it is easily told; other conditions are left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Subject {
+    /// Local name in lower case; `None` is any.
+    pub name: Option<String>,
+    pub classes: BTreeSet<String>,
+}
+
+impl Subject {
+    /// Whether an element with this name and this `class` attribute could match. Classes are compared without
+    /// regard to case, as in quirks mode.
+    pub fn could_match(&self, name: &str, class: &str) -> bool {
+        let has = |wanted: &String| {
+            class
+                .split_ascii_whitespace()
+                .any(|class| class.eq_ignore_ascii_case(wanted))
+        };
+        self.name.as_ref().is_none_or(|wanted| wanted == name) && self.classes.iter().all(has)
+    }
+}
+
+/// Reads all selectors of a stylesheet, nested rules and `@scope` included.
+pub fn selector_facts(text: &str) -> SelectorFacts {
+    let unknown = SelectorFacts {
+        unreadable: true,
+        replaced: BTreeSet::from([Subject::default()]),
+        sees_links: true,
+        ..SelectorFacts::default()
+    };
+    if u32::try_from(text.len()).is_err() {
+        return unknown;
+    }
+    let toks = token::list(text);
+    let mut reader = Reader {
+        text,
+        tests: BTreeSet::new(),
+        tests_of_images: BTreeSet::new(),
+        subjects: vec![vec![Subject::default()]],
+        facts: SelectorFacts::default(),
+    };
+    let mut open: Vec<Frame> = Vec::new();
+    let mut item = Item::default();
+    for (i, tok) in toks.iter().enumerate() {
+        if tok.kind.is_blank() {
+            continue;
+        }
+        let root = open.is_empty();
+        if root && tok.kind == Kind::Html && item.first.is_none() {
+            continue;
+        }
+        if open.last().is_some_and(|f| f.closer == tok.kind) {
+            if let Some(rules) = open.pop().and_then(|f| f.rules) {
+                reader.declaration(&item, rules);
+                item = Item::default();
+            }
+            continue;
+        }
+        let direct = open.last().map_or(Some(ROOT), |f| f.rules);
+        if let Some(rules) = direct {
+            match tok.kind {
+                Kind::Semicolon if !root || item.is_at_rule(&toks) => {
+                    if !root {
+                        reader.declaration(&item, rules);
+                    }
+                    item = Item::default();
+                    continue;
+                }
+                Kind::OpenCurly if !(rules.nests && item.custom) => {
+                    let start = item.first.unwrap_or(i);
+                    let inner = reader.prelude(&toks[start..i], rules);
+                    item = Item::default();
+                    open.push(Frame {
+                        closer: Kind::CloseCurly,
+                        rules: Some(inner),
+                    });
+                    if open.len() > DEPTH {
+                        return unknown;
+                    }
+                    continue;
+                }
+                _ => item.go_on(text, &toks, i),
+            }
+        }
+        if let Some(closer) = tok.kind.closer() {
+            open.push(Frame { closer, rules: None });
+            if open.len() > DEPTH {
+                return unknown;
+            }
+        }
+    }
+    // A declaration counts though the text ends in it.
+    if let Some(rules) = open.iter().rev().find_map(|f| f.rules) {
+        reader.declaration(&item, rules);
+    }
+    SelectorFacts {
+        attribute_tests: reader.tests.into_iter().collect(),
+        tests_of_images: reader.tests_of_images.into_iter().collect(),
+        ..reader.facts
+    }
+}
+
+struct Frame {
+    closer: Kind,
+    /// `None` if it is no block of rules or declarations.
+    rules: Option<Rules>,
+}
+
+/// What counts inside a block.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
+    /// Inside a style rule or `@scope`: a rule here has a selector around it.
+    nests: bool,
+    /// Declarations here are for these elements: an index into the reader's lists.
+    subjects: usize,
+    /// A selector around names an element of `head`.
+    links: bool,
+    /// Declarations here are descriptors.
+    inert: bool,
+    /// Rules here are named by moments, not by elements.
+    frames: bool,
+}
+
+/// The list of which every element is a subject.
+const ANY: usize = 0;
+
+const ROOT: Rules = Rules {
+    nests: false,
+    subjects: ANY,
+    links: false,
+    inert: false,
+    frames: false,
+};
+
+/// The rule or declaration that is being read.
+#[derive(Debug, Default)]
+struct Item {
+    /// Index of its first token.
+    first: Option<usize>,
+    /// Tokens of the item outside brackets, at most two.
+    tokens: u8,
+    /// It begins `--name:`.
+    custom: bool,
+    /// It begins `content:` or `all:`.
+    replaces: bool,
+}
+
+impl Item {
+    fn go_on(&mut self, text: &str, toks: &[Tok], i: usize) {
+        let first = &toks[*self.first.get_or_insert(i)];
+        if self.tokens == 1 && toks[i].kind == Kind::Colon && first.kind == Kind::Ident {
+            self.custom = first.value(text).starts_with("--");
+            self.replaces = first.is(text, "content") || first.is(text, "all");
+        }
+        self.tokens = (self.tokens + 1).min(2);
+    }
+
+    fn is_at_rule(&self, toks: &[Tok]) -> bool {
+        self.first.is_some_and(|i| toks[i].kind == Kind::AtKeyword)
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    tests: BTreeSet<AttributeTest>,
+    tests_of_images: BTreeSet<AttributeTest>,
+    /// What the rules around declarations are for.
+    subjects: Vec<Vec<Subject>>,
+    facts: SelectorFacts,
+}
+
+impl Reader<'_> {
+    fn declaration(&mut self, item: &Item, rules: Rules) {
+        if item.replaces && !rules.inert {
+            let subjects = &self.subjects[rules.subjects];
+            self.facts.replaced.extend(subjects.iter().cloned());
+        }
+    }
+
+    /// Reads what stands before a `{`; returns what counts behind it.
+    fn prelude(&mut self, toks: &[Tok], around: Rules) -> Rules {
+        let at = toks.first().filter(|t| t.kind == Kind::AtKeyword);
+        let name = at.map(|t| t.value(self.text).to_ascii_lowercase());
+        match name.as_deref() {
+            // What an animation sets, it sets on whatever element uses it.
+            None if around.frames => Rules {
+                nests: true,
+                subjects: ANY,
+                frames: false,
+                ..around
+            },
+            None => {
+                let mut inner = Rules {
+                    nests: true,
+                    subjects: self.subjects.len(),
+                    ..around
+                };
+                self.subjects.push(Vec::new());
+                for selector in split(toks) {
+                    let seen = self.selector(selector);
+                    if !seen.pseudo_element {
+                        self.subjects[inner.subjects].push(seen.subject);
+                    }
+                    inner.links |= seen.link;
+                    self.facts.sees_links |= seen.link && seen.related;
+                }
+                // Nested, a selector is a part of a longer one.
+                self.facts.sees_links |= around.nests && inner.links;
+                inner
+            }
+            Some("scope") => {
+                self.facts.sees_links |= self.selector(&toks[1..]).link;
+                Rules {
+                    nests: true,
+                    subjects: ANY,
+                    ..around
+                }
+            }
+            Some("supports") => {
+                self.selector(&toks[1..]);
+                around
+            }
+            Some(
+                "font-face"
+                | "page"
+                | "counter-style"
+                | "property"
+                | "font-palette-values"
+                | "font-feature-values",
+            ) => Rules {
+                inert: true,
+                ..around
+            },
+            Some(name) => Rules {
+                frames: name.ends_with("keyframes"),
+                ..around
+            },
+        }
+    }
+
+    /// Reads one selector, or any text that may hold selectors.
+    fn selector(&mut self, toks: &[Tok]) -> Seen {
+        let text = self.text;
+        let mut seen = Seen::default();
+        let mut depth = 0usize;
+        // By open bracket: what is in it is asked of the element itself.
+        let mut brackets: Vec<bool> = Vec::new();
+        // The tokens before, white space included, comments not.
+        let (mut before, mut earlier) = (Kind::Comma, Kind::Comma);
+        let mut i = 0;
+        while let Some(tok) = toks.get(i) {
+            i += 1;
+            match tok.kind {
+                Kind::Comment => continue,
+                Kind::OpenSquare => match attribute::read(text, &toks[i..]) {
+                    Some((test, used)) => {
+                        let other = seen.subject.name.as_ref().is_some_and(|name| name != "img");
+                        // `a:not([class])` asks the `a`; inside brackets a combinator leads to other elements.
+                        if !(other && brackets.iter().all(|same| *same)) {
+                            self.tests_of_images.insert(test.clone());
+                        }
+                        self.tests.insert(test);
+                        i += used;
+                        (earlier, before) = (before, Kind::CloseSquare);
+                        continue;
+                    }
+                    None => self.facts.unreadable = true,
+                },
+                Kind::Ident if before == Kind::Delim('.') => {
+                    let class = tok.value(text).into_owned();
+                    if depth == 0 {
+                        seen.subject.classes.insert(class.clone());
+                    }
+                    self.facts.classes.insert(class);
+                }
+                Kind::Ident | Kind::Function if before == Kind::Colon => {
+                    let name = tok.value(text).to_ascii_lowercase();
+                    seen.related |= tok.kind == Kind::Function || STRUCTURAL.contains(&name.as_str());
+                    seen.pseudo_element |= depth == 0 && is_pseudo_element(&name, earlier == Kind::Colon);
+                }
+                Kind::Ident if depth == 0 && !matches!(before, Kind::Delim('#')) => {
+                    seen.link |= LINKS.iter().any(|name| tok.is(text, name));
+                    seen.subject.name = Some(tok.value(text).to_ascii_lowercase());
+                }
+                Kind::Ident => seen.link |= LINKS.iter().any(|name| tok.is(text, name)),
+                Kind::Function => seen.related = true,
+                Kind::Space | Kind::Delim('>' | '+' | '~') => {
+                    // Not for blanks at the end, of which there are none.
+                    seen.related = true;
+                    seen.pseudo_element &= depth > 0;
+                    if depth == 0 {
+                        seen.subject = Subject::default();
+                    }
+                }
+                Kind::CloseParen | Kind::CloseSquare | Kind::CloseCurly => {
+                    depth = depth.saturating_sub(1);
+                    brackets.pop();
+                }
+                _ => {}
+            }
+            if matches!(tok.kind, Kind::Space | Kind::Delim('>' | '+' | '~'))
+                && let Some(same) = brackets.last_mut()
+            {
+                *same = false;
+            }
+            if tok.kind.opens() {
+                depth += 1;
+                let same = ["not", "is", "where"].iter().any(|name| tok.is(text, name));
+                brackets.push(same && tok.kind == Kind::Function);
+            }
+            (earlier, before) = (before, tok.kind);
+        }
+        seen
+    }
+}
+
+/// What one selector holds.
+#[derive(Debug, Default)]
+struct Seen {
+    /// The name of an element of `head`, or `head` itself.
+    link: bool,
+    /// A combinator, a function or a pseudo-class that depends on other elements.
+    related: bool,
+    /// It ends with a pseudo-element.
+    pseudo_element: bool,
+    /// Its last compound selector.
+    subject: Subject,
+}
+
+const LINKS: [&str; 6] = ["link", "style", "script", "title", "meta", "head"];
+
+const STRUCTURAL: [&str; 7] = [
+    "first-child",
+    "last-child",
+    "only-child",
+    "first-of-type",
+    "last-of-type",
+    "only-of-type",
+    "empty",
+];
+
+/// Is `:name` or, with two colons, `::name` a box that is no element of the page? `::slotted()` and `::part()` are.
+fn is_pseudo_element(name: &str, two: bool) -> bool {
+    match name {
+        "before" | "after" | "first-line" | "first-letter" => true,
+        "marker" | "selection" | "placeholder" | "backdrop" | "file-selector-button" => two,
+        _ => two && (name.starts_with("-webkit-") || name.starts_with("-moz-")),
+    }
+}
+
+/// The members of a selector list without blanks around them.
+fn split(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
+    let mut depth = 0usize;
+    let list = toks.split(move |tok| {
+        match tok.kind {
+            kind if kind.opens() => depth += 1,
+            Kind::CloseParen | Kind::CloseSquare | Kind::CloseCurly => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && tok.kind == Kind::Comma
+    });
+    list.map(|mut toks| {
+        while let [first, rest @ ..] = toks
+            && first.kind.is_blank()
+        {
+            toks = rest;
+        }
+        while let [rest @ .., last] = toks
+            && last.kind.is_blank()
+        {
+            toks = rest;
+        }
+        toks
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_and_classes_are_listed() {
+        let check = |text: &str, tests: &[&str], classes: &[&str]| {
+            let facts = selector_facts(text);
+            let names: Vec<_> = facts.attribute_tests.iter().map(|t| t.name.as_str()).collect();
+            assert_eq!(names, tests, "{text}");
+            assert_eq!(facts.classes.iter().collect::<Vec<_>>(), classes, "{text}");
+            assert!(!facts.unreadable, "{text}");
+        };
+        check("", &[], &[]);
+        check("a{b:c}", &[], &[]);
+        check("a[b].c{}", &["b"], &["c"]);
+        check("[b],[b],[b=c]{}", &["b", "b"], &[]);
+        check(":not([b]):has(> .c:is([d])){}", &["b", "d"], &["c"]);
+        check("@media print{.a{& .b{} [c]{}}}", &["c"], &["a", "b"]);
+        check("@scope (.a) to ([b]){.c{}}", &["b"], &["a", "c"]);
+        check("@supports (a:b){@layer x{.c{}}}", &[], &["c"]);
+        check(".md\\:w-1\\/2{}.\\31 0{}", &[], &["10", "md:w-1/2"]);
+        check("a{b:[c] .5px .d;e:f(.g)}", &[], &[]);
+        check("a{--b:{.c [d]{}}}.e{}", &[], &["e"]);
+        check("@import '.a';.b{}@font-face{src:url(.c)}", &[], &["b"]);
+        check("<!-- .a{} -->.b{}", &[], &["a", "b"]);
+        check(";.a{}}.b{}", &[], &["a", "b"]);
+        check("@keyframes k{from{a:b}50.5%{a:b}}", &[], &[]);
+        check(".a{b:c", &[], &["a"]);
+        check("@unknown{.a{}}", &[], &["a"]);
+        check("a:nth-child(2n+1 of .b){}", &[], &["b"]);
+        check("/* .a{} */ 'x.b'{} ", &[], &[]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        let check =
+            |text: &str, expected: bool| assert_eq!(selector_facts(text).unreadable, expected, "{text}");
+        check("a[b]{}", false);
+        check("a[b=1]{}", true);
+        check("a[]{}", true);
+        check("a[{}", false);
+        check(":is([b c]){}", true);
+        check(&"(".repeat(100), true);
+        check(&"a{".repeat(100), true);
+    }
+
+    #[test]
+    fn tests_of_other_elements_are_left_out() {
+        let check = |text: &str, expected: usize| {
+            assert_eq!(selector_facts(text).tests_of_images.len(), expected, "{text}")
+        };
+        check("[class]{}", 1);
+        check("img[class]{}", 1);
+        check("a[class]{}", 0);
+        check("a:not([href]):not([class]){}", 0);
+        check("a [class]{}", 1);
+        check("a>:not([class]){}", 1);
+        check("a:not([id] [class]){}", 1);
+        check("a:has([class]){}", 1);
+        check("a:is(.b,[class]){}", 0);
+        check("a[class] img{}", 0);
+        check("a,[class]{}", 1);
+    }
+
+    #[test]
+    fn subjects_of_content_are_the_last_compounds() {
+        let check = |text: &str, class: &str, expected: bool| {
+            let facts = selector_facts(text);
+            let seen = facts.replaced.iter().any(|s| s.could_match("img", class));
+            assert_eq!(seen, expected, "{text} {class}")
+        };
+        check("p{content:none}", "", false);
+        check("img{content:none}", "", true);
+        check("IMG{content:none}", "", true);
+        check("*{all:unset}", "", true);
+        check(".caret{content:''}", "", false);
+        check(".caret{content:''}", "a CARET", true);
+        check(".dropup .caret{content:''}", "dropup", false);
+        check(".dropup .caret,.x::before{content:''}", "caret", true);
+        check("a img.b{content:''}", "b", true);
+        check("img.b a{content:''}", "b", false);
+        check("p{.b{content:''}}", "b", true);
+        check("p{&.b{content:''}}", "", false);
+        check("p{&{content:''}}", "", true);
+        check("@keyframes k{to{content:''}}", "", true);
+        check(":is(p,.q){content:''}", "", true);
+    }
+
+    #[test]
+    fn replaced_content_is_seen() {
+        let check = |text: &str, expected: bool| {
+            assert_eq!(!selector_facts(text).replaced.is_empty(), expected, "{text}")
+        };
+        check("a{color:red}", false);
+        check("a{content:url(x)}", true);
+        check("a{CONTENT :url(x)", true);
+        check("a{c\\6fntent:url(x)}", true);
+        check("a{color:red;all:unset}", true);
+        check("a::before{content:'x'}", false);
+        check("a:before,b::AFTER , c d > e:after{content:'x'}", false);
+        check("a::marker{content:'x'}", false);
+        check("a::before:hover{content:'x'}", false);
+        check("a::before,b{content:'x'}", true);
+        check("a::before b{content:'x'}", true);
+        check("a:hover{content:'x'}", true);
+        check("::slotted(img){content:url(x)}", true);
+        check("::part(a){content:url(x)}", true);
+        check(":not(a::before){content:'x'}", true);
+        check("a{&::before{content:'x'}}", false);
+        check("a{&:hover{content:'x'}}", true);
+        check("a::before{@media print{content:'x'}}", false);
+        check("a{@media print{content:'x'}}", true);
+        check("@media print{a::after{content:'x'}}", false);
+        check("@scope (a){content:'x'}", true);
+        check("@page{@top-left{content:'x'}}", false);
+        check("@keyframes k{from{content:'x'}}", true);
+        check(
+            "a{--content:x;content-visibility:auto;align-content:start}",
+            false,
+        );
+        check("a{--x:{content:y}}", false);
+        check("@supports (content:'x'){a{b:c}}", false);
+    }
+
+    #[test]
+    fn rules_about_head_are_seen() {
+        let check =
+            |text: &str, expected: bool| assert_eq!(selector_facts(text).sees_links, expected, "{text}");
+        check("a b>c:first-child{}", false);
+        check("head{display:none}", false);
+        check("head,body{margin:0}", false);
+        check("link , a b{}", false);
+        check("link[rel=x]{}", false);
+        check(".link a, [title] b, #head c, :link d{}", false);
+        check("a{title:b c}", false);
+        check("link+a{}", true);
+        check("HEAD link{}", true);
+        check("head > *{}", true);
+        check("style:first-child{}", true);
+        check("meta:nth-child(2){}", true);
+        check("script:not([src]){}", true);
+        check("html:has(link){}", true);
+        check(":has(head > x) b{}", true);
+        check("* ~ title{}", true);
+        check("head{& > *{}}", true);
+        check("head{@media print{a{}}}", true);
+        check("a{link{}}", true);
+        check("a{b{}}", false);
+        check("@scope (head){a{}}", true);
+        check("@scope (a){link{}}", true);
+        check("@media print{head:empty{}}", true);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_panics(text in "(a|\\.b|\\[|\\]|=|\\{|\\}|;|:|,|'|\\(|\\)|@scope|@x| |--c:|\\||\\\\|content:|/\\*){0,40}") {
+            selector_facts(&text);
+            crate::css::imports(&text);
+            crate::css::rebase(&text, &mut |_, v| Some(v.to_owned()));
+        }
+    }
+}
