@@ -1,13 +1,21 @@
-//! What was typed, turned once into `Options`. No type of the argument parser travels further.
+//! What was typed: commands and their arguments. No type of the argument parser travels further.
+//!
+//! Flags that `fewer.toml` knows too stand in `settings`; the others, which belong to one run only, stand here.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::css::Targets;
-use crate::options::{Options, Pass};
+mod effective;
+mod settings;
+mod value;
+
+pub use effective::Effective;
+pub use settings::{RuleSettings, Settings};
+pub use value::{Bytes, Checked, Color, Measure, Number, Parse, Skip, Viewport};
 
 /// Makes a built static site load with fewer requests and fewer bytes, without changing a pixel.
 #[derive(Debug, Parser)]
@@ -23,9 +31,15 @@ pub enum Command {
     ///
     /// SITE is never written. OUT appears whole or not at all. Exit status: 0 good, 1 a budget failed (reports are
     /// written, OUT stays as it was), 2 bad use or input (nothing is written).
+    ///
+    /// Flags that stand under a heading can be keys of `fewer.toml` in the current folder; a flag wins over the file.
     Build(Build),
     /// Count the requests and bytes of every page of SITE; write nothing but the report.
     Report(Report),
+    /// Say what a build would do about one file of SITE, and why; write nothing.
+    Explain(Explain),
+    /// Print the values that are in effect, each with its source, as a `fewer.toml`.
+    Config(Config),
 }
 
 #[derive(Debug, Args)]
@@ -42,11 +56,9 @@ pub struct Build {
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
-    pub passes: Passes,
+    pub run: Run,
     #[command(flatten)]
-    pub encoding: Encoding,
-    #[command(flatten)]
-    pub common: Common,
+    pub settings: Settings,
 }
 
 #[derive(Debug, Args)]
@@ -54,194 +66,84 @@ pub struct Report {
     /// The folder that holds the site.
     pub site: PathBuf,
     #[command(flatten)]
-    pub common: Common,
+    pub run: Run,
+    #[command(flatten)]
+    pub settings: Settings,
 }
 
 #[derive(Debug, Args)]
-pub struct Passes {
-    /// The most bytes an image in CSS may have to become a data URL; 0 turns that off.
-    #[arg(long, value_name = "BYTES", default_value_t = 4096)]
-    pub inline_limit: u64,
-    /// Turn a pass off: inline, minify; `all` copies and encodes only. Repeatable.
-    #[arg(long, value_name = "PASS")]
-    pub skip: Vec<Skip>,
-    /// Print CSS for these browsers only (a browserslist query); without it for every browser.
-    #[arg(long, value_name = "QUERY")]
-    pub targets: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Skip {
-    Inline,
-    Minify,
-    All,
+pub struct Explain {
+    /// The folder that the site generator wrote.
+    pub site: PathBuf,
+    /// An image, stylesheet, script or page: `img/logo.png`, `SITE/img/logo.png` or `/img/logo.png`.
+    pub path: PathBuf,
+    #[command(flatten)]
+    pub run: Run,
+    #[command(flatten)]
+    pub settings: Settings,
 }
 
 #[derive(Debug, Args)]
-pub struct Encoding {
-    /// Level of the gzip variants, 1 to 12.
-    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=12))]
-    pub gzip_level: u32,
-    /// Quality of the brotli variants, 0 to 11.
-    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u32).range(0..=11))]
-    pub brotli_quality: u32,
-    /// Write no gzip variants.
-    #[arg(long)]
-    pub no_gzip: bool,
-    /// Write no brotli variants.
-    #[arg(long)]
-    pub no_brotli: bool,
-    /// Files smaller than this get no variants (bytes).
-    #[arg(long, value_name = "BYTES", default_value_t = 100)]
-    pub min_size: u64,
-    /// Extensions that get variants, separated by commas, in place of the list that is built in; `+ext` adds to it.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub encode_types: Vec<String>,
-    /// Compare edited files at the levels that are written; `fast` is gzip 6 and brotli 5.
-    #[arg(long, value_name = "HOW", default_value = "fast")]
-    pub measure: Measure,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Measure {
-    Fast,
-    Full,
-}
-
-#[derive(Debug, Args)]
-pub struct Common {
-    /// Only files that match are edited, inlined and encoded; the others are copied. Repeatable.
-    #[arg(long, value_name = "GLOB")]
-    pub include: Vec<String>,
-    /// Files that match are copied byte for byte. Repeatable.
-    #[arg(long, value_name = "GLOB")]
-    pub exclude: Vec<String>,
-    /// Where the site will live, such as `https://example.org/sub/`: absolute URLs below it are this site.
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
-    /// A Content-Security-Policy that the server sends with every page. Repeatable.
-    #[arg(long, value_name = "POLICY")]
-    pub csp: Vec<String>,
-    /// The page that a reader comes from on a follow-up view [default: index.html, else the page most linked to].
-    #[arg(long, value_name = "PAGE")]
-    pub entry: Option<String>,
-    /// The encoding of pages that declare none [default: windows-1252, as browsers assume].
-    #[arg(long, value_name = "LABEL")]
-    pub charset: Option<String>,
-    /// The window that media queries are evaluated for, in CSS pixels.
-    #[arg(long, value_name = "WxH", default_value = "1280x900", value_parser = viewport)]
-    pub viewport: (u32, u32),
-    /// Bytes that a request costs beside its body.
-    #[arg(long, value_name = "BYTES", default_value_t = 200)]
-    pub request_overhead: u64,
-    /// Fail (exit status 1) when a page makes more requests than this on its first view.
-    #[arg(long, value_name = "N")]
-    pub max_requests: Option<u32>,
-    /// Write the whole report to this file (.json).
+pub struct Config {
+    /// Read this file in place of `fewer.toml` in the current folder.
     #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
-    /// Threads, at most 256; 0 is one per core.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=256))]
-    pub threads: u16,
+    pub config: Option<PathBuf>,
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// How one run behaves.
+#[derive(Debug, Args)]
+pub struct Run {
+    /// Read this file in place of `fewer.toml` in the current folder.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
     /// Print nothing but errors.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Print every diagnostic, not five of a kind.
-    #[arg(short, long)]
-    pub verbose: bool,
-    /// Colour the terminal output.
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
-    Auto,
-    Always,
-    Never,
+/// Reads the arguments of the process; ends it for `--help`, `--version` and bad use.
+pub fn parse() -> Cli {
+    parse_from(std::env::args_os()).unwrap_or_else(|error| error.exit())
 }
 
-fn viewport(text: &str) -> Result<(u32, u32), String> {
-    let parse = |part: &str| part.parse::<u32>().ok().filter(|&n| n > 0 && n <= 100_000);
-    text.split_once('x')
-        .and_then(|(w, h)| Some((parse(w)?, parse(h)?)))
-        .ok_or_else(|| "expected WIDTHxHEIGHT in CSS pixels, such as 1280x900".to_owned())
-}
-
-fn globs(patterns: &[String], flag: &str) -> anyhow::Result<Option<GlobSet>> {
-    if patterns.is_empty() {
-        return Ok(None);
-    }
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        let glob = GlobBuilder::new(pattern.trim_start_matches('/'))
-            .literal_separator(true)
-            .build();
-        set.add(glob.with_context(|| format!("{flag} {pattern}"))?);
-    }
-    Ok(Some(set.build().with_context(|| flag.to_owned())?))
-}
-
-impl Common {
-    fn options(&self) -> anyhow::Result<Options> {
-        Ok(Options {
-            request_overhead: self.request_overhead,
-            base_url: self.base_url.clone(),
-            csp: self.csp.clone(),
-            entry: self.entry.clone(),
-            charset: self.charset.clone(),
-            include: globs(&self.include, "--include")?,
-            exclude: globs(&self.exclude, "--exclude")?,
-            viewport: self.viewport,
-            threads: usize::from(self.threads),
-            ..Options::defaults()
-        })
-    }
-}
-
-impl Build {
-    pub fn options(&self) -> anyhow::Result<Options> {
-        let skip = if self.passes.skip.contains(&Skip::All) {
-            Pass::ALL.to_vec()
-        } else {
-            let skips = |pass: &Pass| match pass {
-                Pass::Inline => self.passes.skip.contains(&Skip::Inline),
-                Pass::Minify => self.passes.skip.contains(&Skip::Minify),
-            };
-            Pass::ALL.into_iter().filter(skips).collect()
-        };
-        let (added, listed): (Vec<&String>, Vec<&String>) = self
-            .encoding
-            .encode_types
-            .iter()
-            .partition(|t| t.starts_with('+'));
-        let mut options = self.common.options()?;
-        if !listed.is_empty() {
-            options.encode_types = listed.into_iter().map(|t| extension(t)).collect();
+/// Reads arguments, the name of the program first.
+pub fn parse_from(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(args)?;
+    if let Some(("report", report)) = matches.subcommand() {
+        let typed = |arg: &&Arg| report.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+        let arguments = <Settings as Args>::augment_args(clap::Command::new("report"));
+        if let Some(name) = arguments.get_arguments().filter(|arg| decides(arg)).find(typed) {
+            let name = name.get_long().unwrap_or_default();
+            let message =
+                format!("--{name} is about changes, and a report changes nothing: use it with build");
+            return Err(command.error(ErrorKind::UnknownArgument, message));
         }
-        options
-            .encode_types
-            .extend(added.into_iter().map(|t| extension(t)));
-        Ok(Options {
-            inline_limit: self.passes.inline_limit,
-            skip,
-            targets: self.passes.targets.as_deref().map(Targets::parse).transpose()?,
-            gzip_level: (!self.encoding.no_gzip).then_some(self.encoding.gzip_level),
-            brotli_quality: (!self.encoding.no_brotli).then_some(self.encoding.brotli_quality),
-            min_size: self.encoding.min_size,
-            measure_full: self.encoding.measure == Measure::Full,
-            force: self.force,
-            ..options
-        })
     }
+    Cli::from_arg_matches(&matches)
 }
 
-impl Report {
-    pub fn options(&self) -> anyhow::Result<Options> {
-        self.common.options()
-    }
+/// The parser, whose help names the defaults that `Options` has.
+fn command() -> clap::Command {
+    let defaults = effective::table(&Settings::defaults()).unwrap_or_default();
+    let with_default = |arg: Arg| {
+        let value = match arg.get_long().and_then(|key| defaults.get(key)) {
+            Some(toml::Value::String(text)) => text.clone(),
+            Some(toml::Value::Integer(number)) => number.to_string(),
+            _ => return arg,
+        };
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        arg.help(format!("{help} [default: {value}]"))
+    };
+    let hidden = |arg: Arg| if decides(&arg) { arg.hide(true) } else { arg };
+    Cli::command()
+        .mut_subcommands(|command| command.mut_args(with_default))
+        .mut_subcommand("report", |report| report.mut_args(hidden))
 }
 
-fn extension(text: &str) -> String {
-    text.trim_start_matches(['+', '.']).to_ascii_lowercase()
+/// Whether a flag is about what is changed.
+fn decides(arg: &Arg) -> bool {
+    matches!(arg.get_help_heading(), Some(settings::CHANGES | settings::PAYS))
 }

@@ -1,0 +1,383 @@
+//! Everything that the command line and `fewer.toml` can both say: one struct, so that flag and key are the same.
+//!
+//! A field is read by clap as a flag and by serde as a key; `or` lets one source win over the next, `options` makes
+//! of it what is meant, and `of` says the defaults of `Options` in the same words. A new setting is a field here and
+//! a line in each of these three functions; the compiler asks for all of them.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use encoding_rs::Encoding;
+use globset::Glob;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::value::{self, Bytes, Checked, Color, Measure, Number, Skip, Viewport};
+use crate::css::Targets;
+use crate::options::{Network, Options, Prefer, Rule};
+use crate::traffic;
+use crate::url::Mount;
+
+/// Headings of the help text. What stands under these two decides about changes and says nothing to a report.
+pub(super) const CHANGES: &str = "What is changed";
+pub(super) const PAYS: &str = "What pays";
+const VARIANTS: &str = "Variants (.gz and .br)";
+const SITE: &str = "About the site";
+const COUNTING: &str = "Counting";
+const OUTPUT: &str = "Budgets and output";
+
+/// `None` is what was not said.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Settings {
+    /// The most bytes a file may have to be put into another one; 0 turns that off [default: what pays, up to 16384]
+    #[arg(long, value_name = "BYTES", help_heading = CHANGES)]
+    pub inline_limit: Option<Bytes>,
+    /// Turn a pass off; `all` copies and encodes only. Repeatable
+    #[arg(long, value_name = "PASS", help_heading = CHANGES)]
+    pub skip: Option<Vec<Skip>>,
+    /// Let scripts of a page become one file
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        hide_possible_values = true, help_heading = CHANGES)]
+    pub combine_scripts: Option<bool>,
+    /// Print CSS for these browsers only (a browserslist query) [default: every browser]
+    #[arg(long, value_name = "QUERY", help_heading = CHANGES)]
+    pub targets: Option<Checked<Targets>>,
+
+    /// What weighs more where requests and bytes disagree
+    #[arg(long, value_name = "WHAT", help_heading = PAYS)]
+    pub prefer: Option<Prefer>,
+    /// The HTTP version of the server: how much a waiting request costs
+    #[arg(long, value_name = "VERSION", help_heading = PAYS)]
+    pub network: Option<Network>,
+    /// Pages that a visitor looks at, the entry page among them
+    #[arg(long, value_name = "N", help_heading = PAYS)]
+    pub pages_per_visit: Option<Number<1, 1_000_000>>,
+    /// What a byte that blocks rendering counts, in percent of one that does not
+    #[arg(long, value_name = "PERCENT", help_heading = PAYS)]
+    pub blocking_factor: Option<Number<100, 10_000>>,
+    /// How often pages are viewed: `path count` lines, or an access log [default: all pages alike]
+    #[arg(long, value_name = "FILE", help_heading = PAYS)]
+    #[serde(serialize_with = "shown")]
+    pub traffic: Option<PathBuf>,
+
+    /// Level of the gzip variants, 1 to 12
+    #[arg(long, value_name = "N", help_heading = VARIANTS)]
+    pub gzip_level: Option<Number<1, 12>>,
+    /// Quality of the brotli variants, 0 to 11
+    #[arg(long, value_name = "N", help_heading = VARIANTS)]
+    pub brotli_quality: Option<Number<0, 11>>,
+    /// Write no gzip variants
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        hide_possible_values = true, help_heading = VARIANTS)]
+    pub no_gzip: Option<bool>,
+    /// Write no brotli variants
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        hide_possible_values = true, help_heading = VARIANTS)]
+    pub no_brotli: Option<bool>,
+    /// Files smaller than this get no variants (bytes)
+    #[arg(long, value_name = "BYTES", help_heading = VARIANTS)]
+    pub min_size: Option<Bytes>,
+    /// Extensions that get variants, separated by commas, in place of the list that is built in; `+ext` adds to it
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = VARIANTS)]
+    pub encode_types: Option<Vec<String>>,
+    /// Compare edited files at gzip 6 and brotli 5 (fast) or at the levels that are written (full)
+    #[arg(long, value_name = "HOW", help_heading = VARIANTS)]
+    pub measure: Option<Measure>,
+
+    /// Only files that match are edited, inlined and encoded; the others are copied. Repeatable
+    #[arg(long, value_name = "GLOB", help_heading = SITE)]
+    pub include: Option<Vec<Checked<Glob>>>,
+    /// Files that match are copied byte for byte. Repeatable
+    #[arg(long, value_name = "GLOB", help_heading = SITE)]
+    pub exclude: Option<Vec<Checked<Glob>>>,
+    /// Where the site will live, such as `https://example.org/sub/`: absolute URLs below it are this site
+    #[arg(long, value_name = "URL", help_heading = SITE)]
+    pub base_url: Option<Checked<Mount>>,
+    /// A Content-Security-Policy that the server sends with every page. Repeatable
+    #[arg(long, value_name = "POLICY", help_heading = SITE)]
+    pub csp: Option<Vec<String>>,
+    /// The page that a visit begins at [default: index.html, else the page most linked to]
+    #[arg(long, value_name = "PAGE", help_heading = SITE)]
+    pub entry: Option<String>,
+    /// The encoding of pages that declare none [default: windows-1252, as browsers assume]
+    #[arg(long, value_name = "LABEL", help_heading = SITE)]
+    pub charset: Option<Checked<&'static Encoding>>,
+
+    /// The window that media queries are evaluated for, in CSS pixels
+    #[arg(long, value_name = "WxH", help_heading = COUNTING)]
+    pub viewport: Option<Checked<Viewport>>,
+    /// Bytes that a request costs beside its body
+    #[arg(long, value_name = "BYTES", help_heading = COUNTING)]
+    pub request_overhead: Option<Bytes>,
+
+    /// Fail (exit status 1) when a page makes more requests than this on its first view
+    #[arg(long, value_name = "N", help_heading = OUTPUT)]
+    pub max_requests: Option<Number<0, { u32::MAX as u64 }>>,
+    /// Write the whole report to this file (.json)
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    #[serde(serialize_with = "shown")]
+    pub report: Option<PathBuf>,
+    /// Threads, at most 256; 0 is one per core
+    #[arg(long, value_name = "N", help_heading = OUTPUT)]
+    pub threads: Option<Number<0, 256>>,
+    /// Print every diagnostic, not five of a kind
+    #[arg(short, long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        hide_possible_values = true, help_heading = OUTPUT)]
+    pub verbose: Option<bool>,
+    /// Colour the terminal output
+    #[arg(long, value_name = "WHEN", help_heading = OUTPUT)]
+    pub color: Option<Color>,
+
+    /// `[[rule]]`: what holds for some paths only; there is no flag for it.
+    #[arg(skip)]
+    pub rule: Option<Vec<RuleSettings>>,
+}
+
+/// One `[[rule]]` of `fewer.toml`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct RuleSettings {
+    pub paths: Vec<Checked<Glob>>,
+    pub keep: Option<bool>,
+    pub skip: Option<Vec<Skip>>,
+    pub inline_limit: Option<Bytes>,
+}
+
+/// A path as it can be written in TOML; one that is no UTF-8 only approximately, for `fewer config`.
+fn shown<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_ref()
+        .map(|path| path.to_string_lossy())
+        .serialize(serializer)
+}
+
+impl Settings {
+    /// What is said here, and where nothing is, what `other` says. Lists are not joined.
+    pub fn or(self, other: Settings) -> Settings {
+        Settings {
+            inline_limit: self.inline_limit.or(other.inline_limit),
+            skip: self.skip.or(other.skip),
+            combine_scripts: self.combine_scripts.or(other.combine_scripts),
+            targets: self.targets.or(other.targets),
+            prefer: self.prefer.or(other.prefer),
+            network: self.network.or(other.network),
+            pages_per_visit: self.pages_per_visit.or(other.pages_per_visit),
+            blocking_factor: self.blocking_factor.or(other.blocking_factor),
+            traffic: self.traffic.or(other.traffic),
+            gzip_level: self.gzip_level.or(other.gzip_level),
+            brotli_quality: self.brotli_quality.or(other.brotli_quality),
+            no_gzip: self.no_gzip.or(other.no_gzip),
+            no_brotli: self.no_brotli.or(other.no_brotli),
+            min_size: self.min_size.or(other.min_size),
+            encode_types: self.encode_types.or(other.encode_types),
+            measure: self.measure.or(other.measure),
+            include: self.include.or(other.include),
+            exclude: self.exclude.or(other.exclude),
+            base_url: self.base_url.or(other.base_url),
+            csp: self.csp.or(other.csp),
+            entry: self.entry.or(other.entry),
+            charset: self.charset.or(other.charset),
+            viewport: self.viewport.or(other.viewport),
+            request_overhead: self.request_overhead.or(other.request_overhead),
+            max_requests: self.max_requests.or(other.max_requests),
+            report: self.report.or(other.report),
+            threads: self.threads.or(other.threads),
+            verbose: self.verbose.or(other.verbose),
+            color: self.color.or(other.color),
+            rule: self.rule.or(other.rule),
+        }
+    }
+
+    /// The defaults in the words of the settings; `None` where a default is not a value but the lack of one.
+    pub fn defaults() -> Settings {
+        let options = Options::defaults();
+        let (width, height) = options.viewport;
+        Settings {
+            inline_limit: options.inline_limit.map(Number::near),
+            skip: Some(options.skip.into_iter().map(Skip::Pass).collect()),
+            combine_scripts: Some(options.combine_scripts),
+            targets: None,
+            prefer: Some(options.prefer),
+            network: Some(options.network),
+            pages_per_visit: Some(Number::near(options.pages_per_visit.into())),
+            blocking_factor: Some(Number::near(options.blocking_factor.into())),
+            traffic: None,
+            gzip_level: options.gzip_level.map(|level| Number::near(level.into())),
+            brotli_quality: options.brotli_quality.map(|quality| Number::near(quality.into())),
+            no_gzip: Some(options.gzip_level.is_none()),
+            no_brotli: Some(options.brotli_quality.is_none()),
+            min_size: Some(Number::near(options.min_size)),
+            encode_types: Some(options.encode_types),
+            measure: Some(if options.measure_full {
+                Measure::Full
+            } else {
+                Measure::Fast
+            }),
+            include: None,
+            exclude: Some(Vec::new()),
+            base_url: None,
+            csp: Some(options.csp),
+            entry: options.entry,
+            charset: None,
+            viewport: Some(Checked {
+                text: format!("{width}x{height}"),
+                value: Viewport(width, height),
+            }),
+            request_overhead: Some(Number::near(options.request_overhead)),
+            max_requests: None,
+            report: None,
+            threads: Some(Number::near(options.threads as u64)),
+            verbose: Some(false),
+            color: Some(Color::Auto),
+            rule: None,
+        }
+    }
+
+    /// What is meant. Reads the traffic, if there is some.
+    pub fn options(&self) -> anyhow::Result<Options> {
+        // Said in full, so that a setting without effect is a warning of the compiler.
+        let Settings {
+            inline_limit,
+            skip,
+            combine_scripts,
+            targets,
+            prefer,
+            network,
+            pages_per_visit,
+            blocking_factor,
+            traffic,
+            gzip_level,
+            brotli_quality,
+            no_gzip,
+            no_brotli,
+            min_size,
+            encode_types,
+            measure,
+            include,
+            exclude,
+            base_url,
+            csp,
+            entry,
+            charset,
+            viewport,
+            request_overhead,
+            threads,
+            rule,
+            // For the command itself, not for a stage.
+            max_requests: _,
+            report: _,
+            verbose: _,
+            color: _,
+        } = self;
+        let root = base_url.as_ref().map_or("/", |url| url.value.path());
+        let traffic = traffic.as_ref().map(|path| traffic::read_below(path, root));
+        let globs = |globs: &Option<Vec<Checked<Glob>>>| value::set(globs.as_deref().unwrap_or_default());
+        let rules = rule.iter().flatten().map(RuleSettings::rule);
+        let or = Options::defaults();
+        let level = |no: &Option<bool>, level: Option<u32>, or: Option<u32>| match no {
+            Some(true) => None,
+            _ => level.or(or),
+        };
+        Ok(Options {
+            inline_limit: inline_limit.map(Number::get).or(or.inline_limit),
+            skip: skip.as_deref().map_or(or.skip, Skip::passes),
+            combine_scripts: combine_scripts.unwrap_or(or.combine_scripts),
+            targets: targets.as_ref().map(|targets| targets.value),
+            prefer: prefer.unwrap_or(or.prefer),
+            network: network.unwrap_or(or.network),
+            pages_per_visit: pages_per_visit.map_or(or.pages_per_visit, Number::small),
+            blocking_factor: blocking_factor.map_or(or.blocking_factor, Number::small),
+            traffic: traffic.transpose()?,
+            gzip_level: level(no_gzip, gzip_level.map(Number::small), or.gzip_level),
+            brotli_quality: level(no_brotli, brotli_quality.map(Number::small), or.brotli_quality),
+            min_size: min_size.map_or(or.min_size, Number::get),
+            encode_types: encode_types.as_deref().map_or(or.encode_types, extensions),
+            measure_full: measure.map_or(or.measure_full, |measure| measure == Measure::Full),
+            include: globs(include)?,
+            exclude: globs(exclude)?,
+            base_url: base_url.as_ref().map(|url| url.text.clone()),
+            csp: csp.clone().unwrap_or(or.csp),
+            entry: entry.clone().or(or.entry),
+            charset: charset.as_ref().map(|charset| charset.text.clone()),
+            viewport: viewport.as_ref().map_or(or.viewport, |v| (v.value.0, v.value.1)),
+            request_overhead: request_overhead.map_or(or.request_overhead, Number::get),
+            threads: threads.map_or(or.threads, |threads| threads.small() as usize),
+            rules: rules.collect::<anyhow::Result<_>>()?,
+            force: or.force,
+        })
+    }
+
+    /// Paths of a file that says these settings are meant from that file's folder.
+    pub fn from_folder(mut self, folder: &Path) -> Settings {
+        for path in [&mut self.traffic, &mut self.report].into_iter().flatten() {
+            *path = folder.join(&*path);
+        }
+        self
+    }
+}
+
+impl RuleSettings {
+    fn rule(&self) -> anyhow::Result<Rule> {
+        Ok(Rule {
+            paths: value::set(&self.paths)?.unwrap_or_default(),
+            keep: self.keep.unwrap_or(false),
+            skip: Skip::passes(self.skip.as_deref().unwrap_or_default()),
+            inline_limit: self.inline_limit.map(Number::get),
+        })
+    }
+}
+
+/// The list that is meant: without `+` in place of the built-in one, with `+` beside it.
+fn extensions(list: &[String]) -> Vec<String> {
+    let extension = |text: &&String| text.trim_start_matches(['+', '.']).to_ascii_lowercase();
+    let (added, listed): (Vec<&String>, Vec<&String>) = list.iter().partition(|text| text.starts_with('+'));
+    let mut all = match listed.is_empty() && !added.is_empty() {
+        true => Options::defaults().encode_types,
+        false => listed.iter().map(extension).collect(),
+    };
+    all.extend(added.iter().map(extension));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_said_in_settings_mean_the_defaults() {
+        let meant = Settings::defaults().options().unwrap();
+        assert_eq!(format!("{meant:?}"), format!("{:?}", Options::defaults()));
+        let nothing = Settings::default().options().unwrap();
+        assert_eq!(format!("{nothing:?}"), format!("{:?}", Options::defaults()));
+    }
+
+    #[test]
+    fn every_flag_is_a_key_and_every_key_but_rules_a_flag() {
+        let flags = Settings::augment_args(clap::Command::new("test"));
+        let mut flags: Vec<&str> = flags.get_arguments().filter_map(clap::Arg::get_long).collect();
+        flags.push("rule");
+        flags.sort_unstable();
+        // An unknown key makes serde list the known ones.
+        let error = toml::from_str::<Settings>("zebra = 1").unwrap_err();
+        let mut keys: Vec<&str> = error.message().split('`').skip(3).step_by(2).collect();
+        keys.sort_unstable();
+        assert_eq!(flags, keys);
+    }
+
+    #[test]
+    fn lists_of_extensions() {
+        let check = |list: &[&str], length: usize, last: Option<&str>| {
+            let list: Vec<String> = list.iter().map(|t| (*t).to_owned()).collect();
+            let all = extensions(&list);
+            assert_eq!(
+                (all.len(), all.last().map(String::as_str)),
+                (length, last),
+                "{list:?}"
+            );
+        };
+        let built_in = Options::defaults().encode_types.len();
+        check(&[], 0, None);
+        check(&[".FOO"], 1, Some("foo"));
+        check(&["+foo"], built_in + 1, Some("foo"));
+        check(&["+bar", "foo"], 2, Some("bar"));
+    }
+}
