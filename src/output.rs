@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use crate::disk::Staging;
+use crate::disk::{self, Staging};
 use crate::encode::Coding;
 use crate::graph::{self, AddressId, Destination, Graph};
 use crate::measure::Sizes;
@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::parallel;
 use crate::plan::Plan;
 use crate::rewrite::{PageEdits, Reader};
-use crate::site::{FileId, Site, SitePath};
+use crate::site::{Content, FileId, Site, SitePath};
 use crate::variants::{self, Own};
 
 /// What became of one file.
@@ -78,7 +78,8 @@ impl Writer<'_> {
         } else {
             file.modified
         };
-        if edited.is_none() && !wants_variants && self.own_variants[id.0 as usize].is_empty() {
+        let is_disk = matches!(file.content, Content::Disk);
+        if is_disk && edited.is_none() && !wants_variants && self.own_variants[id.0 as usize].is_empty() {
             let size = self
                 .staging
                 .copy(&self.site.place(id), &file.path, modified, file.mode)?;
@@ -87,7 +88,7 @@ impl Writer<'_> {
                 ..Written::default()
             });
         }
-        let is_edited = edited.is_some();
+        let is_edited = edited.is_some() || !is_disk;
         let bytes = match edited {
             Some(bytes) => bytes,
             None => self.unchanged(id)?,
@@ -110,7 +111,7 @@ impl Writer<'_> {
             let linked = self.graph.referenced[own.0 as usize];
             let coding = variants::coding_of(path);
             let plain = if is_edited {
-                self.unchanged(id)?
+                disk::read(&self.site.place(id))?
             } else {
                 bytes.clone()
             };
@@ -158,6 +159,7 @@ impl Writer<'_> {
             minify: change.minify,
             images: &images,
             plan: self.plan,
+            known: &self.plan.styles,
         });
         Ok(Some(edited).filter(|edited| *edited != bytes))
     }

@@ -3,14 +3,17 @@
 //! `read` walks SITE and knows of each file its path, kind by name, size, time and mode; no file is opened. Contents
 //! are read one at a time, by `Site::read`, where a stage works on them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::Context;
 
 use crate::diagnostic::Diagnostic;
 use crate::disk;
+use crate::edit::{self, Edit};
 use crate::media::Media;
 use crate::options::Options;
 
@@ -125,6 +128,53 @@ pub struct File {
     pub editable: bool,
     /// For `X.gz` and `X.br` beside a compressible `X`: that file. A variant is made anew or left out.
     pub variant_of: Option<FileId>,
+    pub content: Content,
+}
+
+/// Where the bytes of a file come from. In SITE itself always from disk. One pointer wide: there are many files.
+#[derive(Debug, Clone, Default)]
+pub enum Content {
+    #[default]
+    Disk,
+    Changed(Box<Changed>),
+}
+
+#[derive(Debug, Clone)]
+pub enum Changed {
+    /// What is on disk with these edits, if it still is what the edits were made for.
+    Edited { hash: u64, edits: Arc<[Edit]> },
+    /// A file that is not on disk, or no longer what is there.
+    Made(Arc<[u8]>),
+}
+
+impl Content {
+    pub(crate) fn edited(hash: u64, edits: Arc<[Edit]>) -> Content {
+        Content::Changed(Box::new(Changed::Edited { hash, edits }))
+    }
+
+    pub(crate) fn made(bytes: impl Into<Arc<[u8]>>) -> Content {
+        Content::Changed(Box::new(Changed::Made(bytes.into())))
+    }
+
+    pub(crate) fn is_made(&self) -> bool {
+        matches!(self, Content::Changed(changed) if matches!(**changed, Changed::Made(_)))
+    }
+
+    /// Bytes of the whole, where the file on disk has `disk` bytes.
+    fn size(&self, disk: u64) -> u64 {
+        let Content::Changed(changed) = self else {
+            return disk;
+        };
+        match &**changed {
+            Changed::Edited { edits, .. } => {
+                let (gone, come) = edits.iter().fold((0, 0), |(gone, come), edit| {
+                    (gone + edit.span.len() as u64, come + edit.with.len() as u64)
+                });
+                disk + come - gone
+            }
+            Changed::Made(bytes) => bytes.len() as u64,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -137,7 +187,52 @@ pub struct Site {
 impl Site {
     /// All bytes of a file.
     pub fn read(&self, id: FileId) -> anyhow::Result<Vec<u8>> {
-        disk::read(&self.place(id))
+        let Content::Changed(changed) = &self.file(id).content else {
+            return disk::read(&self.place(id));
+        };
+        match &**changed {
+            Changed::Edited { hash, edits } => {
+                let bytes = disk::read(&self.place(id))?;
+                anyhow::ensure!(
+                    crate::graph::hash(&bytes) == *hash,
+                    "{} changed during the build",
+                    self.file(id).path
+                );
+                Ok(edit::splice(&bytes, edits))
+            }
+            Changed::Made(bytes) => Ok(bytes.to_vec()),
+        }
+    }
+
+    /// The same site with other contents for some of its files, and with more files.
+    pub(crate) fn with(&self, changed: BTreeMap<FileId, (Content, SystemTime)>, added: Vec<File>) -> Site {
+        let mut old: Vec<(Option<FileId>, File)> = Vec::with_capacity(self.files.len() + added.len());
+        for (index, file) in self.files.iter().enumerate() {
+            let mut file = file.clone();
+            let id = FileId(index as u32);
+            if let Some((content, modified)) = changed.get(&id) {
+                file.size = content.size(file.size);
+                file.content = content.clone();
+                file.modified = *modified;
+            }
+            old.push((Some(id), file));
+        }
+        old.extend(added.into_iter().map(|file| (None, file)));
+        old.sort_by(|(_, a), (_, b)| a.path.cmp(&b.path));
+        let mut moved = vec![FileId(0); self.files.len()];
+        for (index, (id, _)) in old.iter().enumerate() {
+            if let Some(id) = id {
+                moved[id.0 as usize] = FileId(index as u32);
+            }
+        }
+        let files = old.into_iter().map(|(_, mut file)| {
+            file.variant_of = file.variant_of.map(|id| moved[id.0 as usize]);
+            file
+        });
+        Site {
+            root: self.root.clone(),
+            files: files.collect(),
+        }
     }
 
     /// Where the file stands on disk.

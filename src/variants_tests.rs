@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use super::*;
 use crate::media::by_name;
+use crate::site::Content;
 
 fn file(name: &str) -> File {
     let path = SitePath::new(name);
@@ -17,6 +18,7 @@ fn file(name: &str) -> File {
         mode: 0o644,
         editable: true,
         variant_of: None,
+        content: Content::Disk,
     }
 }
 
@@ -81,6 +83,7 @@ fn wanted_by_name() {
     assert!(!wanted(
         &File {
             variant_of: Some(FileId(0)),
+            content: Content::Disk,
             ..file("a.css")
         },
         &Options::defaults()

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, bail};
 
-use super::{File, SitePath};
+use super::{Content, File, SitePath};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::disk::{self, Kind, Stat};
 use crate::media;
@@ -210,6 +210,7 @@ impl Walk<'_> {
                     mode,
                     editable,
                     variant_of: None,
+                    content: Content::Disk,
                 });
                 return;
             }
@@ -237,6 +238,9 @@ fn child(folder: &[u8], name: &OsStr) -> Vec<u8> {
 }
 
 fn is_editable(path: &SitePath, options: &Options) -> bool {
+    if options.keeps(path) {
+        return false;
+    }
     let path = Path::new(OsStr::from_bytes(path.as_bytes()));
     options
         .include

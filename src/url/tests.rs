@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::media::Media;
-use crate::site::File;
+use crate::site::{Content, File};
 
 fn site(paths: &[&[u8]]) -> Site {
     let mut paths: Vec<&[u8]> = paths.to_vec();
@@ -20,6 +20,7 @@ fn site(paths: &[&[u8]]) -> Site {
         mode: 0o644,
         editable: true,
         variant_of: None,
+        content: Content::Disk,
     };
     Site {
         root: PathBuf::new(),
