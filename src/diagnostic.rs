@@ -34,6 +34,7 @@ pub enum Code {
     TypeMismatch,
     PolicyForbids,
     StaleVariant,
+    ServiceWorker,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,6 +62,7 @@ impl Code {
             Code::TypeMismatch => "type-mismatch",
             Code::PolicyForbids => "policy-forbids",
             Code::StaleVariant => "stale-variant",
+            Code::ServiceWorker => "service-worker",
         }
     }
 }

@@ -4,7 +4,7 @@
 //! of its frames add theirs. Requests are kept by address (path and query): that is what a browser's cache is keyed by.
 
 mod page;
-pub(crate) use page::{document_base, is_css, is_live};
+pub(crate) use page::{document_base, is_css, is_live, names_stylesheet, style_tags};
 mod sheet;
 
 use std::collections::{BTreeSet, HashMap};
@@ -57,6 +57,8 @@ pub struct Graph {
     pub referenced: Vec<bool>,
     /// Hashes that scripts hold: a file that has one of them may be checked against it.
     pub seals: BTreeSet<String>,
+    /// Some script may register a service worker: no file gets a new name.
+    pub has_worker: bool,
     sheet_of: HashMap<FileId, u32>,
     page_of: HashMap<FileId, u32>,
     index: HashMap<Address, AddressId>,
@@ -91,8 +93,15 @@ pub struct Page {
     pub aligned: bool,
     pub allows_data: bool,
     pub hashes_styles: bool,
+    /// New `style` and `script` elements would be allowed.
+    pub allows_inline_styles: bool,
+    pub allows_inline_scripts: bool,
+    /// So many of the first stylesheet links stand in `head`, and the scanner found the same links as the tree has.
+    pub head_links: u32,
     /// Files named with `integrity`, and whether that is the hash of the file's bytes.
     pub integrity: Box<[(FileId, bool)]>,
+    /// Has inline scripts.
+    pub runs_inline: bool,
     /// Has scripts that could request more: files or inline code.
     pub scripted: bool,
 }
@@ -250,12 +259,15 @@ pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagno
     let mut pages = Vec::with_capacity(page_files.len());
     let mut referenced = vec![false; site.files.len()];
     let mut links_to = vec![0u32; page_files.len()];
-    let mut seals = seals_of_scripts(site)?;
+    let (mut seals, mut workers) = read_scripts(site)?;
     for group in page_files.chunks(GROUP) {
         for facts in parallel::map(group, |&file| page::read(&context, file)) {
             let facts = facts?;
             diagnostics.extend(facts.diagnostics);
             seals.extend(facts.seals);
+            if facts.registers_worker {
+                workers.push(facts.page.file());
+            }
             for file in facts.refers_to {
                 referenced[file.0 as usize] = true;
             }
@@ -288,6 +300,11 @@ pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagno
         referenced[page_files[entry as usize].0 as usize] = true;
     }
     diagnostics.extend(unreferenced(site, &page_files, &referenced));
+    // One line is enough: it is about the whole site.
+    diagnostics.extend(workers.first().map(|&file| {
+        let message = "may register a service worker: no file gets a new name that its list would miss";
+        Diagnostic::new(&site.file(file).path, None, Code::ServiceWorker, message)
+    }));
     let Interner { addresses, index } = interner;
     let graph = Graph {
         mount,
@@ -297,6 +314,7 @@ pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagno
         entry,
         referenced,
         seals,
+        has_worker: !workers.is_empty(),
         sheet_of,
         page_of,
         index,
@@ -312,18 +330,26 @@ fn read_headers(site: &Site) -> anyhow::Result<Headers> {
     }
 }
 
-fn seals_of_scripts(site: &Site) -> anyhow::Result<BTreeSet<String>> {
+/// Hashes that script files hold, and the files that may register a service worker.
+fn read_scripts(site: &Site) -> anyhow::Result<(BTreeSet<String>, Vec<FileId>)> {
     let is_script =
         |id: &FileId| site.file(*id).media == Media::Script && site.file(*id).variant_of.is_none();
     let scripts: Vec<FileId> = (0..site.files.len() as u32)
         .map(FileId)
         .filter(is_script)
         .collect();
+    let read = parallel::map(&scripts, |&id| {
+        let bytes = site.read(id)?;
+        anyhow::Ok((integrity::seals(&bytes), integrity::registers_worker(&bytes)))
+    });
     let mut seals = BTreeSet::new();
-    for found in parallel::map(&scripts, |&id| anyhow::Ok(integrity::seals(&site.read(id)?))) {
-        seals.extend(found?);
+    let mut workers = Vec::new();
+    for (id, read) in scripts.into_iter().zip(read) {
+        let (found, registers) = read?;
+        seals.extend(found);
+        workers.extend(registers.then_some(id));
     }
-    Ok(seals)
+    Ok((seals, workers))
 }
 
 /// `--entry`, else the root's `index.html`, else the page that most pages link to, ties by path.

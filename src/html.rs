@@ -18,7 +18,7 @@ mod srcset;
 mod tokens;
 
 pub use attribute::escape_attribute;
-pub use references::references;
+pub use references::{references, script_kind};
 pub use srcset::{Candidate, srcset};
 
 /// The interesting tags of a page in document order.

@@ -86,6 +86,12 @@ pub fn seals(script: &[u8]) -> Vec<String> {
     found
 }
 
+/// The script may register a service worker, whose list of files nobody here reads.
+pub fn registers_worker(script: &[u8]) -> bool {
+    const NAME: &[u8] = b"serviceWorker";
+    script.windows(NAME.len()).any(|window| window == NAME)
+}
+
 /// Whether one of these hashes is that of `bytes`.
 pub fn is_sealed(bytes: &[u8], seals: &BTreeSet<String>) -> bool {
     seals.iter().any(|seal| matches(seal, bytes))

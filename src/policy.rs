@@ -21,11 +21,14 @@ pub struct Uses {
     pub data_images: bool,
     /// `style` elements.
     pub inline_styles: bool,
+    /// `script` elements.
+    pub inline_scripts: bool,
 }
 
 /// Where the fetch directives fall back to (CSP3, section 6.8.3).
 const IMAGES: [&str; 2] = ["img-src", "default-src"];
 const STYLE_ELEMENTS: [&str; 3] = ["style-src-elem", "style-src", "default-src"];
+const SCRIPT_ELEMENTS: [&str; 3] = ["script-src-elem", "script-src", "default-src"];
 const STYLE_ATTRIBUTES: [&str; 3] = ["style-src-attr", "style-src", "default-src"];
 
 impl Policy {
@@ -61,6 +64,11 @@ impl Policy {
         self.sources(&STYLE_ELEMENTS).all(allows_all_inline)
     }
 
+    /// Inline `script` elements may be added without nonce or hash.
+    pub fn allows_inline_scripts(&self) -> bool {
+        self.sources(&SCRIPT_ELEMENTS).all(allows_all_inline)
+    }
+
     /// `style` attributes may be added without hash.
     pub fn allows_style_attributes(&self) -> bool {
         self.sources(&STYLE_ATTRIBUTES).all(allows_all_inline)
@@ -86,7 +94,9 @@ pub fn needs<'a>(uses: Uses, seen: impl IntoIterator<Item = &'a Policy>) -> Vec<
     // nobody told us of may still forbid it.
     let mut data_images = false;
     let mut inline_styles = false;
+    let mut inline_scripts = false;
     for policy in seen {
+        inline_scripts |= policy.sources(&SCRIPT_ELEMENTS).next().is_none();
         data_images |= policy.sources(&IMAGES).next().is_none();
         inline_styles |= policy.sources(&STYLE_ELEMENTS).next().is_none();
     }
@@ -96,6 +106,9 @@ pub fn needs<'a>(uses: Uses, seen: impl IntoIterator<Item = &'a Policy>) -> Vec<
     }
     if uses.inline_styles && inline_styles {
         needs.push("style-src 'unsafe-inline'");
+    }
+    if uses.inline_scripts && inline_scripts {
+        needs.push("script-src 'unsafe-inline'");
     }
     needs
 }
@@ -113,6 +126,7 @@ fn parse(policy: &str) -> Vec<(String, Vec<String>)> {
             .iter()
             .chain(&STYLE_ELEMENTS)
             .chain(&STYLE_ATTRIBUTES)
+            .chain(&SCRIPT_ELEMENTS)
             .any(|known| *known == name);
         if !known && directives.len() >= 64 || directives.iter().any(|(seen, _)| *seen == name) {
             continue;
@@ -228,10 +242,12 @@ mod tests {
         let both = Uses {
             data_images: true,
             inline_styles: true,
+            inline_scripts: false,
         };
         let images = Uses {
             data_images: true,
             inline_styles: false,
+            inline_scripts: false,
         };
         assert_eq!(
             needs(both, [&Policy::default()]),

@@ -10,7 +10,7 @@ use crate::html::{self, Kind, Scan, Tag};
 use crate::image;
 use crate::integrity;
 use crate::options::Options;
-use crate::plan::Plan;
+use crate::plan::{Known, Plan};
 use crate::site::{FileId, Site};
 use crate::url::{self, Base, Target};
 
@@ -21,6 +21,8 @@ pub(crate) struct PageEdits<'a> {
     pub(crate) images: &'a BTreeMap<AddressId, Arc<str>>,
     /// What happened to the stylesheets.
     pub(crate) plan: &'a Plan,
+    /// Printed texts of `style` elements that many pages have.
+    pub(crate) known: &'a Known,
 }
 
 /// A page scanned once, to be rewritten in several ways.
@@ -106,9 +108,21 @@ impl<'a> Reader<'a> {
         if scan.opaque.is_some() {
             return None;
         }
-        let inlined = self.with_images(&source.text, &scan, Place::Element(index), edits);
-        let print = |text: &str| css::print(text, self.options.targets);
-        let text = self.shortest(&source.text, inlined, edits.minify, print)?;
+        let place = Place::Element(index);
+        let inlined = self.with_images(&source.text, &scan, place, edits);
+        let known = edits.known.get(&graph::hash(source.text.as_bytes()));
+        let print = |text: &str| match known {
+            Some(known) if inlined.is_none() => known.as_ref().map(|text| text.to_string()),
+            // The printed text takes the images as the source does, where it names each just as often.
+            Some(known) => {
+                let printed = known.as_deref().unwrap_or(&source.text);
+                let scan = css::scan(printed, false);
+                self.with_images_anywhere(printed, &scan, place, edits)
+                    .or_else(|| css::print(text, self.options.targets))
+            }
+            None => css::print(text, self.options.targets),
+        };
+        let text = self.shortest(&source.text, inlined.clone(), edits.minify, print)?;
         if text.to_ascii_lowercase().contains("</style") {
             return None;
         }
@@ -213,6 +227,56 @@ impl<'a> Reader<'a> {
             return None;
         }
         String::from_utf8(edit::splice(text.as_bytes(), &list)).ok()
+    }
+
+    /// The images at whatever place of a printed text; `None` where some URL of the source is not requested, and so
+    /// must stay.
+    fn with_images_anywhere(
+        &self,
+        text: &str,
+        scan: &css::Scan,
+        place: Place,
+        edits: &PageEdits<'_>,
+    ) -> Option<String> {
+        let facts = self.facts();
+        let times = |address: AddressId| {
+            facts
+                .uses
+                .iter()
+                .filter(|u| u.place == place && u.address == address)
+                .count()
+        };
+        let mut list = Vec::new();
+        let mut counts: BTreeMap<AddressId, usize> = BTreeMap::new();
+        for found in scan.urls.iter().filter(|found| image::takes_images(&found.place)) {
+            let Some(address) = self.address(&found.value) else {
+                continue;
+            };
+            let Some(image) = edits.images.get(&address) else {
+                continue;
+            };
+            *counts.entry(address).or_default() += 1;
+            list.push(Edit {
+                span: found.span.clone(),
+                with: css::url_token(image).into_bytes(),
+            });
+        }
+        let all_used = counts.iter().all(|(&address, &count)| count == times(address));
+        (all_used && !list.is_empty())
+            .then(|| String::from_utf8(edit::splice(text.as_bytes(), &list)).ok())
+            .flatten()
+    }
+
+    /// The texts of the page's `style` elements that may be printed.
+    pub(crate) fn style_texts(&self) -> Vec<String> {
+        let facts = self.facts();
+        let tags = self
+            .scan
+            .tags
+            .iter()
+            .filter(|tag| graph::is_live(tag) && graph::is_css(tag));
+        tags.filter_map(|tag| Some(Text::new(&self.bytes[tag.content.clone()?], facts.encoding)?.text))
+            .collect()
     }
 
     fn file(&self, raw: &str) -> Option<(FileId, String)> {

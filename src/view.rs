@@ -33,7 +33,7 @@ mod variables;
 pub use compile::compile;
 pub use document::{Document, parse, parse_xml};
 pub use sheet::Sheet;
-pub use sheets::{StyleElement, style_attributes, style_elements};
+pub use sheets::{StyleElement, style_attributes, style_elements, stylesheet_links};
 
 #[cfg(test)]
 mod tests;

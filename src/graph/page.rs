@@ -37,6 +37,8 @@ pub(super) struct Facts {
     pub(super) links: BTreeSet<u32>,
     /// Hashes in its inline scripts.
     pub(super) seals: Vec<String>,
+    /// One of them may register a service worker.
+    pub(super) registers_worker: bool,
 }
 
 /// A page whose addresses are not interned yet.
@@ -48,6 +50,10 @@ pub(super) struct Raw {
 }
 
 impl Raw {
+    pub(super) fn file(&self) -> FileId {
+        self.page.file
+    }
+
     pub(super) fn intern(self, interner: &mut Interner) -> Page {
         let mut page = self.page;
         page.requests = self
@@ -180,6 +186,15 @@ pub(crate) fn is_css(tag: &Tag) -> bool {
         })
 }
 
+/// A `link` whose `rel` says `stylesheet`, alternate and titled ones too.
+pub(crate) fn names_stylesheet(tag: &Tag) -> bool {
+    let is_stylesheet = |rel: &str| {
+        rel.split_ascii_whitespace()
+            .any(|word| word.eq_ignore_ascii_case("stylesheet"))
+    };
+    tag.name == "link" && !tag.within.foreign && tag.get("rel").is_some_and(is_stylesheet)
+}
+
 /// The `style` elements of the scan that `view::style_elements` also counts, in the same order.
 pub(crate) fn style_tags(scan: &Scan) -> impl Iterator<Item = &Tag> {
     scan.tags
@@ -233,6 +248,7 @@ pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts>
         refers_to: BTreeSet::new(),
         links: BTreeSet::new(),
         seals: inline_seals(&bytes, &scan),
+        registers_worker: inline_scripts(&scan).any(|script| integrity::registers_worker(&bytes[script])),
     };
     let requests = view::requests(&document, &shelf, context.window);
     gather(context, &bases, requests, &mut facts);
@@ -245,10 +261,13 @@ pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts>
     Ok(facts)
 }
 
-fn inline_seals(bytes: &[u8], scan: &Scan) -> Vec<String> {
+fn inline_scripts(scan: &Scan) -> impl Iterator<Item = std::ops::Range<usize>> {
     let scripts = scan.tags.iter().filter(|t| t.name == "script");
-    scripts
-        .filter_map(|t| t.content.clone())
+    scripts.filter_map(|t| t.content.clone())
+}
+
+fn inline_seals(bytes: &[u8], scan: &Scan) -> Vec<String> {
+    inline_scripts(scan)
         .flat_map(|content| integrity::seals(&bytes[content]))
         .collect()
 }
@@ -273,7 +292,11 @@ fn blank(file: FileId, encoding: Option<&'static Encoding>, hash: u64) -> Page {
         aligned: false,
         allows_data: true,
         hashes_styles: false,
+        allows_inline_styles: false,
+        allows_inline_scripts: false,
+        head_links: 0,
         integrity: Box::default(),
+        runs_inline: false,
         scripted: false,
     }
 }
@@ -477,6 +500,10 @@ fn mark(
         || texts.iter().any(|text| {
             text.contains("style") && (css::scan(text, false).selects_style || prints_style(text))
         });
+    page.runs_inline = scan
+        .tags
+        .iter()
+        .any(|t| t.name == "script" && is_live(t) && t.get("src").is_none());
     page.scripted = scan.tags.iter().any(|t| t.name == "script" && is_live(t));
 
     let url_path = url::address(context.mount, path);
@@ -495,6 +522,17 @@ fn mark(
     let policy = Policy::new(&policies);
     page.allows_data = policy.allows_data_images();
     page.hashes_styles = policy.hashes_styles();
+    page.allows_inline_styles = policy.allows_inline_styles();
+    page.allows_inline_scripts = policy.allows_inline_scripts();
+    let scanned = scan
+        .tags
+        .iter()
+        .filter(|t| is_live(t) && names_stylesheet(t))
+        .count();
+    page.head_links = match view::stylesheet_links(document) {
+        Some((head, all)) if all as usize == scanned => head,
+        _ => 0,
+    };
 }
 
 /// Files that the page names with an `integrity` attribute, and whether it fits their bytes.

@@ -66,6 +66,16 @@ impl Text {
         })
     }
 
+    /// It begins with a byte order mark.
+    pub fn has_mark(&self) -> bool {
+        self.bom
+    }
+
+    /// The bytes are UTF-8.
+    pub fn is_utf_8(&self) -> bool {
+        self.encoding == UTF_8
+    }
+
     /// `text` as the bytes of the same encoding; `None` where a character of it has none.
     pub fn encode(&self, text: &str) -> Option<Vec<u8>> {
         let mut out = if self.bom {

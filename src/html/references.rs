@@ -63,7 +63,7 @@ fn html(found: &mut Found) {
     match tag.name.as_str() {
         "link" => link(found),
         "script" => {
-            if let Some(kind) = script(tag) {
+            if let Some(kind) = script_kind(tag) {
                 found.add("src", kind);
             }
         }
@@ -152,7 +152,7 @@ fn is_css(kind: Option<&str>) -> bool {
 }
 
 /// "Prepare the script element" (4.12.1.1): what its `src` is for, if anything fetches it.
-fn script(tag: &Tag) -> Option<Kind> {
+pub fn script_kind(tag: &Tag) -> Option<Kind> {
     let kind = match (tag.get("type"), tag.get("language")) {
         (Some(""), _) | (None, None | Some("")) => "text/javascript".to_owned(),
         (Some(kind), _) => kind
@@ -314,7 +314,7 @@ fn foreign(found: &mut Found) {
         // `link`, `img` and others inside SVG only look like those of HTML.
         _ => return,
     };
-    if kind != Kind::Script || script(tag).is_some() {
+    if kind != Kind::Script || script_kind(tag).is_some() {
         found.add(
             if tag.get("href").is_some() {
                 "href"

@@ -44,6 +44,38 @@ pub fn style_elements(document: &Document) -> Vec<StyleElement> {
         .collect()
 }
 
+/// How many `link` elements that name a stylesheet stand in `head`, and how many there are; `None` where one in `head`
+/// follows one elsewhere in tree order.
+pub fn stylesheet_links(document: &Document) -> Option<(u32, u32)> {
+    let is_link = |id: &u32| {
+        document.element(*id).is_some_and(|e| {
+            e.is_html()
+                && &*e.name.local == "link"
+                && e.get("rel").is_some_and(|rel| {
+                    rel.split_ascii_whitespace()
+                        .any(|word| word.eq_ignore_ascii_case("stylesheet"))
+                })
+        })
+    };
+    let in_head = |id: u32| {
+        let parent = document
+            .parent_element(id)
+            .and_then(|parent| document.element(parent));
+        parent.is_some_and(|e| &*e.name.local == "head")
+    };
+    let (mut head, mut all) = (0, 0);
+    for id in document.elements.iter().copied().filter(|id| is_link(id)) {
+        if in_head(id) {
+            if head < all {
+                return None;
+            }
+            head += 1;
+        }
+        all += 1;
+    }
+    Some((head, all))
+}
+
 /// The decoded values of all `style` attributes, in tree order.
 pub fn style_attributes(document: &Document) -> Vec<String> {
     let elements = document.elements.iter().filter_map(|id| document.element(*id));
