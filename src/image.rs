@@ -77,6 +77,83 @@ pub fn data_url(file: &File, bytes: &[u8], limit: u64) -> Result<String, Refusal
     }
 }
 
+/// A data URL of an empty picture of the same size, for the `src` of an `img` whose picture stands elsewhere. `None`
+/// where the size on a page is not certain: broken or animated pictures, such with Exif data (which may turn them or
+/// change their resolution), SVG whose size attributes are not plain.
+pub fn placeholder(bytes: &[u8]) -> Option<String> {
+    let size = if media::sniff(bytes).is_some() {
+        let marks: [&[u8]; 3] = [b"Exif\0", b"eXIf", b"EXIF"];
+        let has_exif = marks
+            .iter()
+            .any(|mark| bytes.windows(mark.len()).any(|w| w == *mark));
+        if has_exif || media::is_animated(bytes) {
+            return None;
+        }
+        let picture = ::image::load_from_memory(bytes).ok()?;
+        format!(" width='{}' height='{}'", picture.width(), picture.height())
+    } else {
+        svg_size(std::str::from_utf8(bytes).ok()?)?
+    };
+    Some(format!(
+        "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'{size}/%3E"
+    ))
+}
+
+/// The attributes of the root element that its size as an image comes from (SVG 2, section 8.2 and CSS Images 3,
+/// section 5.1), as written.
+fn svg_size(text: &str) -> Option<String> {
+    let root = &text[text.find("<svg")? + 4..];
+    let mut size = String::new();
+    let mut rest = root;
+    loop {
+        rest = rest.trim_start();
+        if rest.starts_with('>') || rest.starts_with("/>") {
+            return (!size.is_empty()).then_some(size);
+        }
+        let name = &rest[..rest.find(|c: char| c == '=' || c.is_ascii_whitespace())?];
+        rest = rest[name.len()..].trim_start().strip_prefix('=')?.trim_start();
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        let value = &rest[1..];
+        let value = &value[..value.find(quote)?];
+        rest = &rest[value.len() + 2..];
+        match name {
+            "width" | "height" | "viewBox" | "preserveAspectRatio" => {
+                let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | ',' | '-');
+                if value.is_empty() || !value.chars().all(plain) {
+                    return None;
+                }
+                size.push_str(&format!(" {name}='{value}'"));
+            }
+            // A style may say another size, and so may a class with a style element inside.
+            "style" if !says_no_size(value) => return None,
+            "class" if text.contains("<style") => return None,
+            _ => {}
+        }
+    }
+}
+
+/// Every declaration of the `style` attribute is one that drawing programs write and that has to do with paint alone.
+fn says_no_size(style: &str) -> bool {
+    const PAINT: [&str; 9] = [
+        "enable-background",
+        "fill",
+        "stroke",
+        "fill-rule",
+        "clip-rule",
+        "shape-rendering",
+        "text-rendering",
+        "image-rendering",
+        "color",
+    ];
+    style
+        .split(';')
+        .filter(|part| !part.trim().is_empty())
+        .all(|part| {
+            let name = part.split(':').next().unwrap_or_default().trim();
+            PAINT.contains(&name)
+        })
+}
+
 /// No script, no entity definitions, and every reference is a fragment of the image itself.
 fn is_self_contained(svg: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(svg) else {

@@ -4,13 +4,30 @@
 //! view and of a visit (the entry page's first view plus this page's follow-up view) may not grow, as gzip and as
 //! brotli, each request counted as its body plus the overhead; and neither view may make more requests.
 //!
-//! `decide` is a pure function of the graph, the bytes and the options. Passes run in the order of `Pass::ALL`'s
-//! needs: stylesheet files first, because what they gain is shared by many pages, then each page's own CSS.
+//! First comes the shape of the site (`shape`): which files a page asks for. Its passes, in the order in which they
+//! claim things: `flatten`, `combine`, `embed` (sheets of one page), `share`, `embed`, `scripts`, `same`. They work on
+//! one account of all pages (`account`) with one cost model (`cost`), and `made` carries out what they decided. Then
+//! `decide` goes over what stands in each file: stylesheet files first, because what they gain is shared by many
+//! pages (`shared`), then each page's own CSS (`local`). Both are pure functions of graph, bytes and options.
 
+mod account;
+mod combine;
+mod combine_scripts;
+mod cost;
+mod embed;
+mod flatten;
+mod ground;
 mod ledger;
 mod local;
+mod made;
+mod markup;
 mod printed;
+mod same;
+mod scripts;
+mod shape;
+mod share;
 mod shared;
+mod survey;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -21,6 +38,8 @@ use crate::options::{Options, Pass};
 use crate::site::{FileId, Site};
 
 pub use ledger::{Verdict, Worse};
+pub(crate) use printed::Known;
+pub use shape::{Shape, decide as shape};
 
 /// All changes of a build.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +51,8 @@ pub struct Plan {
     pub decisions: Vec<Decision>,
     /// The data URL of every image that was put somewhere.
     pub images: BTreeMap<AddressId, Arc<str>>,
+    /// Printed `style` elements that many pages have.
+    pub(crate) styles: Arc<Known>,
     /// Pages where a `data:` image appeared that no policy question stood against.
     pub uses_data: bool,
 }
@@ -65,6 +86,16 @@ pub struct Decision {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
+    /// Another file with the same bytes is asked for in its place.
+    Same,
+    /// An `@import` became text of the sheet that imports it.
+    Flatten,
+    /// Several stylesheets became one.
+    Combine,
+    /// The image of `img` elements stands in the stylesheet that their pages share.
+    Share,
+    /// The file's content stands in the pages that asked for it.
+    Embed,
     /// The image's bytes moved into CSS.
     Inline,
     /// CSS is printed shorter.
@@ -76,6 +107,11 @@ pub enum Action {
 impl Action {
     pub fn name(self) -> &'static str {
         match self {
+            Action::Same => "same",
+            Action::Flatten => "flatten",
+            Action::Combine => "combine",
+            Action::Share => "share",
+            Action::Embed => "embed",
             Action::Inline => "inline",
             Action::Minify => "minify",
             Action::Keep => "keep",
@@ -110,6 +146,16 @@ pub(crate) struct Context<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) options: &'a Options,
     pub(crate) relations: ledger::Relations,
+    known: Option<&'a printed::Known>,
+    /// By page: what the shape won, which may be spent again.
+    slack: &'a [Slack],
+}
+
+/// What a page's views cost less than in SITE (negative numbers), as gzip and brotli, requests with their overhead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Slack {
+    pub first: [i64; 2],
+    pub follow_up: [i64; 2],
 }
 
 impl<'a> Context<'a> {
@@ -119,7 +165,13 @@ impl<'a> Context<'a> {
             graph,
             options,
             relations: ledger::Relations::new(graph),
+            known: None,
+            slack: &[],
         }
+    }
+
+    fn slack(&self, page: u32) -> Slack {
+        self.slack.get(page as usize).copied().unwrap_or_default()
     }
 
     pub(crate) fn runs(&self, pass: Pass) -> bool {
@@ -150,13 +202,32 @@ impl Bans {
 
 /// Decides with the fast levels, then checks with the levels of the files really written. `bans` is what an earlier
 /// build of the same site showed to be harmful.
-pub fn decide(site: &Site, graph: &Graph, options: &Options, bans: &Bans) -> anyhow::Result<Plan> {
-    let context = Context::new(site, graph, options);
+/// `shape` is what the site has its shape from, if that changed, with what every page won by it.
+pub fn decide(
+    site: &Site,
+    graph: &Graph,
+    shape: Option<(&Shape, &[Slack])>,
+    options: &Options,
+    bans: &Bans,
+) -> anyhow::Result<Plan> {
+    let mut context = Context::new(site, graph, options);
+    if let Some((shape, slack)) = shape {
+        context.known = Some(&shape.printed);
+        context.slack = slack;
+    }
     let printed = printed::print_all(&context)?;
     let mut bans = bans.clone();
     let mut measured = Measured::new();
+    let pages: Vec<u32> = (0..graph.pages.len() as u32).collect();
+    let styles = match context.runs(Pass::Minify) {
+        true => Arc::new(local::styles(&context, &pages)?),
+        false => Arc::default(),
+    };
     for round in 0.. {
-        let mut plan = Plan::default();
+        let mut plan = Plan {
+            styles: styles.clone(),
+            ..Plan::default()
+        };
         shared::decide(&context, &printed, &bans, &mut plan)?;
         local::decide(&context, &bans, &mut plan)?;
         let worse = worse_pages(&context, &plan, &mut measured)?;

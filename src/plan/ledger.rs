@@ -184,11 +184,15 @@ pub(super) fn audit_with(
         .and_then(|e| changes.iter().find(|(p, _)| *p == e))
         .map(|(_, c)| *c)
         .unwrap_or_default();
+    let entry_slack = graph.entry.map(|entry| context.slack(entry)).unwrap_or_default();
     let mut worse = Vec::new();
-    for (page, change) in changes {
+    for (page, mut change) in changes {
+        let slack = context.slack(page);
+        (0..2).for_each(|i| change.first[i] += slack.first[i]);
+        (0..2).for_each(|i| change.follow_up[i] += slack.follow_up[i]);
         let visit = [
-            entry.first[0] + change.follow_up[0],
-            entry.first[1] + change.follow_up[1],
+            entry.first[0] + entry_slack.first[0] + change.follow_up[0],
+            entry.first[1] + entry_slack.first[1] + change.follow_up[1],
         ];
         let checks = [
             (

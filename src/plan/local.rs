@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::shared::image_sizes;
-use super::{Action, Bans, Context, Cost, Decision, PageChange, Plan};
+use super::{Action, Bans, Context, Cost, Decision, Known, PageChange, Plan};
+use crate::css;
 use crate::graph::{AddressId, Destination, Place};
 use crate::image;
 use crate::measure::{self, Sizes};
@@ -49,15 +50,32 @@ pub(super) fn decide(context: &Context<'_>, bans: &Bans, plan: &mut Plan) -> any
             facts.opaque.is_none() && (facts.styled || names_renewed(&page) || preloads_inlined(&page))
         })
         .collect();
+    let mut carried: BTreeMap<AddressId, i64> = BTreeMap::new();
     let shared: &Plan = plan;
     let found = parallel::map(&pages, |&page| look(context, bans, shared, page));
     for (page, found) in pages.into_iter().zip(found) {
         let found = found?;
         plan.uses_data |= !found.images.is_empty();
+        for &address in found.images.keys() {
+            *carried.entry(address).or_default() += 1;
+        }
         plan.images.extend(found.images);
         plan.decisions.extend(found.decision);
         if let Some(change) = found.change {
             plan.pages.insert(page, change);
+        }
+    }
+    for (address, pages) in carried {
+        if let Destination::File(file) = context.graph.addresses[address as usize].to {
+            plan.decisions.push(Decision {
+                file,
+                action: Action::Inline,
+                reason: format!("stands in the own CSS of {pages} pages"),
+                cost: Cost {
+                    requests_first: -pages,
+                    ..Cost::default()
+                },
+            });
         }
     }
     Ok(())
@@ -77,7 +95,12 @@ fn look(context: &Context<'_>, bans: &Bans, plan: &Plan, page: u32) -> anyhow::R
     let reader = rewrite::Reader::new(context.site, context.graph, context.options, page, &bytes);
     let before = measure(&bytes);
     let build = |minify: bool, images: &BTreeMap<AddressId, Arc<str>>| {
-        let edits = PageEdits { minify, images, plan };
+        let edits = PageEdits {
+            minify,
+            images,
+            plan,
+            known: &plan.styles,
+        };
         let bytes = reader.rewrite(&edits);
         let sizes = measure(&bytes);
         // Several uses may have become one by printing; a second copy of an image is never worth it.
@@ -99,7 +122,7 @@ fn look(context: &Context<'_>, bans: &Bans, plan: &Plan, page: u32) -> anyhow::R
         }
     }
     let mut images = BTreeMap::new();
-    if context.runs(Pass::Inline) && context.options.inline_limit > 0 && !banned && facts.allows_data {
+    if context.runs(Pass::Inline) && context.options.inline_cap() > 0 && !banned && facts.allows_data {
         for (address, url, own) in candidates(context, plan, page)? {
             let mut more = images.clone();
             more.insert(address, url);
@@ -174,6 +197,84 @@ fn look(context: &Context<'_>, bans: &Bans, plan: &Plan, page: u32) -> anyhow::R
     })
 }
 
+/// Prints the `style` elements that several of these pages have, each once.
+pub(super) fn styles(context: &Context<'_>, pages: &[u32]) -> anyhow::Result<Known> {
+    let hashes = |&page: &u32| {
+        let facts = &context.graph.pages[page as usize];
+        if !facts.styled {
+            return Ok(Vec::new());
+        }
+        let bytes = context.site.read(facts.file)?;
+        let reader = rewrite::Reader::new(context.site, context.graph, context.options, page, &bytes);
+        let texts = reader.style_texts();
+        anyhow::Ok(
+            texts
+                .iter()
+                .map(|text| crate::graph::hash(text.as_bytes()))
+                .collect(),
+        )
+    };
+    let mut seen: BTreeMap<u64, (usize, u32)> = BTreeMap::new();
+    for (&page, hashes) in pages.iter().zip(parallel::map(pages, hashes)) {
+        for hash in hashes? {
+            seen.entry(hash).or_insert((0, page)).0 += 1;
+        }
+    }
+    let earlier = context.known;
+    let many: Vec<(u64, u32)> = seen
+        .into_iter()
+        .filter(|(_, (times, _))| *times > 1)
+        .map(|(hash, (_, page))| (hash, page))
+        .collect();
+    let printed = parallel::map(&many, |&(hash, page)| {
+        if let Some(known) = earlier.and_then(|known| known.get(&hash)) {
+            return anyhow::Ok(known.clone());
+        }
+        let facts = &context.graph.pages[page as usize];
+        let bytes = context.site.read(facts.file)?;
+        let reader = rewrite::Reader::new(context.site, context.graph, context.options, page, &bytes);
+        let text = reader
+            .style_texts()
+            .into_iter()
+            .find(|text| crate::graph::hash(text.as_bytes()) == hash);
+        let printed = text.and_then(|text| css::print(&text, context.options.targets));
+        Ok(printed.map(Arc::from))
+    });
+    let mut known = Known::new();
+    for ((hash, _), printed) in many.into_iter().zip(printed) {
+        known.insert(hash, printed?);
+    }
+    Ok(known)
+}
+
+/// What printing a page's own CSS will save, as gzip and brotli: room for what the page is to carry.
+pub(super) fn gain(context: &Context<'_>, known: &Known, page: u32) -> anyhow::Result<[i64; 2]> {
+    let facts = &context.graph.pages[page as usize];
+    if !facts.styled || facts.opaque.is_some() || !context.runs(Pass::Minify) {
+        return Ok([0; 2]);
+    }
+    let bytes = context.site.read(facts.file)?;
+    let encoded = variants::wanted(context.site.file(facts.file), context.options);
+    let measure =
+        |bytes: &[u8]| measure::sizes(bytes, encoded, measure::levels(context.options), context.options);
+    let reader = rewrite::Reader::new(context.site, context.graph, context.options, page, &bytes);
+    let printed = reader.rewrite(&PageEdits {
+        minify: true,
+        images: &BTreeMap::new(),
+        plan: &Plan::default(),
+        known,
+    });
+    if printed == bytes {
+        return Ok([0; 2]);
+    }
+    let (before, after) = (measure(&bytes), measure(&printed));
+    let gains = |before: u64, after: u64| before >= after + LEAST_GAIN;
+    if gains(before.gzip, after.gzip) && gains(before.br, after.br) {
+        return Ok(super::shape::difference(before, after));
+    }
+    Ok([0; 2])
+}
+
 /// Images that only this page's own CSS asks for, smallest first.
 fn candidates(
     context: &Context<'_>,
@@ -212,11 +313,11 @@ fn candidates(
             continue;
         };
         let entry = context.site.file(file);
-        if entry.size > context.options.inline_limit {
+        if entry.size > context.options.inline_cap() {
             continue;
         }
         let bytes = context.site.read(file)?;
-        let Ok(url) = image::data_url(entry, &bytes, context.options.inline_limit) else {
+        let Ok(url) = image::data_url(entry, &bytes, context.options.inline_cap()) else {
             continue;
         };
         let sizes = image_sizes(context, [address])

@@ -1,6 +1,6 @@
 //! Stylesheet files ready to take images: printed once, with the places where they name an image.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::Context;
@@ -27,6 +27,9 @@ pub(super) struct Printed {
     pub(super) sizes: Sizes,
     pub(super) minified: bool,
 }
+
+/// Printed texts by the hash of the sheet's bytes; `None` where printing won nothing.
+pub(crate) type Known = HashMap<u64, Option<Arc<str>>>;
 
 /// Why a stylesheet keeps its bytes, or its printed form.
 pub(super) type Prints = Vec<Result<Printed, &'static str>>;
@@ -60,8 +63,11 @@ fn print(context: &Context<'_>, key: u32) -> anyhow::Result<Result<Printed, &'st
     let measure =
         |bytes: &[u8]| measure::sizes(bytes, encoded, measure::levels(context.options), context.options);
     let before = measure(&bytes);
+    // What the shape made is made of printed text.
+    let is_made = context.site.file(sheet.file).content.is_made();
     if context.runs(Pass::Minify)
-        && let Some(text) = css::print(&source.text, context.options.targets)
+        && !is_made
+        && let Some(text) = shorter(context, sheet.hash, &source.text)
         && let Some(bytes) = source.encode(&text)
     {
         let sizes = measure(&bytes);
@@ -87,6 +93,23 @@ fn print(context: &Context<'_>, key: u32) -> anyhow::Result<Result<Printed, &'st
         sizes: before,
         minified: false,
     }))
+}
+
+/// The printed text, from an earlier pass over the same bytes if there was one.
+fn shorter(context: &Context<'_>, hash: u64, text: &str) -> Option<String> {
+    match context.known.and_then(|known| known.get(&hash)) {
+        Some(known) => known.as_ref().map(|text| text.to_string()),
+        None => css::print(text, context.options.targets),
+    }
+}
+
+/// What was printed of each sheet, by the hash of its bytes.
+pub(super) fn known(context: &Context<'_>, prints: &Prints) -> Known {
+    let sheets = context.graph.sheets.iter().zip(prints);
+    let printed = |printed: &Printed| printed.minified.then(|| Arc::from(printed.text.as_str()));
+    sheets
+        .filter_map(|(sheet, result)| Some((sheet.hash, printed(result.as_ref().ok()?))))
+        .collect()
 }
 
 /// Why no byte of this stylesheet may change, if so.

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::cost::Model;
 use super::printed::{Printed, Prints, with_images};
 use super::{Action, Bans, Context, Cost, Decision, Plan, SheetChange};
 use crate::graph::{AddressId, Destination, Place};
@@ -39,7 +40,7 @@ pub(super) fn decide(
 ) -> anyhow::Result<()> {
     let mut work = Work::new(context, prints, bans);
     work.explain_sheets(plan);
-    if context.runs(Pass::Inline) && context.options.inline_limit > 0 {
+    if context.runs(Pass::Inline) && context.options.inline_cap() > 0 {
         for candidate in candidates(context, prints) {
             work.consider(&candidate, plan)?;
         }
@@ -126,6 +127,7 @@ struct Work<'a> {
     bans: &'a Bans,
     state: BTreeMap<u32, State<'a>>,
     balance: Balance,
+    model: Model,
 }
 
 /// What one candidate would do to one page.
@@ -140,9 +142,10 @@ struct Effect {
 impl<'a> Work<'a> {
     fn new(context: &'a Context<'a>, prints: &'a Prints, bans: &'a Bans) -> Work<'a> {
         let pages = context.graph.pages.len();
+        let slack = (0..pages as u32).map(|page| context.slack(page));
         let mut balance = Balance {
-            first: vec![[0; 2]; pages],
-            follow_up: vec![[0; 2]; pages],
+            first: slack.clone().map(|slack| slack.first).collect(),
+            follow_up: slack.map(|slack| slack.follow_up).collect(),
         };
         let mut state = BTreeMap::new();
         for (key, printed) in prints.iter().enumerate() {
@@ -168,6 +171,7 @@ impl<'a> Work<'a> {
             bans,
             state,
             balance,
+            model: Model::of(context),
         }
     }
 
@@ -218,15 +222,16 @@ impl<'a> Work<'a> {
             });
         };
         let file = context.site.file(candidate.file);
-        if file.size > context.options.inline_limit {
+        if file.size > context.options.inline_cap() {
             keep(format!(
                 "{} bytes, over --inline-limit {}",
-                file.size, context.options.inline_limit
+                file.size,
+                context.options.inline_cap()
             ));
             return Ok(());
         }
         let bytes = context.site.read(candidate.file)?;
-        let url: Arc<str> = match image::data_url(file, &bytes, context.options.inline_limit) {
+        let url: Arc<str> = match image::data_url(file, &bytes, context.options.inline_cap()) {
             Ok(url) => url.into(),
             Err(refusal) => {
                 keep(refusal.reason().to_owned());
@@ -355,7 +360,8 @@ impl<'a> Work<'a> {
             grown.insert(key, (sizes, difference(state.sizes, sizes)));
         }
         let effects = self.effects(candidate, &grown, own);
-        let cost = self.check(&effects)?;
+        let expected = self.expected(candidate, &grown, own, &effects);
+        let cost = self.check(&effects, expected)?;
         for effect in &effects {
             let page = effect.page as usize;
             (0..2).for_each(|i| self.balance.first[page][i] += effect.first[i]);
@@ -444,8 +450,33 @@ impl<'a> Work<'a> {
         pages.into_iter().map(effect).collect()
     }
 
+    /// What a visit would cost more, by the cost model.
+    fn expected(
+        &self,
+        candidate: &Candidate,
+        grown: &BTreeMap<u32, (Sizes, [i64; 2])>,
+        own: Sizes,
+        effects: &[Effect],
+    ) -> [f64; 2] {
+        let (entry, relations) = (self.context.graph.entry, &self.context.relations);
+        let before = &relations.requests[candidate.address as usize];
+        let saved: BTreeSet<u32> = effects.iter().filter(|e| e.saved).map(|e| e.page).collect();
+        let after: Vec<u32> = before
+            .iter()
+            .copied()
+            .filter(|page| !saved.contains(page))
+            .collect();
+        let times = self.model.fetches(&after, entry) - self.model.fetches(before, entry);
+        let mut expected = self.model.fetch(own, false).map(|bytes| bytes * times);
+        for (&key, (_, grown)) in grown {
+            let times = self.model.fetches(&relations.loads[key as usize], entry);
+            (0..2).for_each(|i| expected[i] += times * self.model.body(grown[i], true));
+        }
+        expected
+    }
+
     /// The cost over all pages, or why the change is refused.
-    fn check(&self, effects: &[Effect]) -> Result<Cost, String> {
+    fn check(&self, effects: &[Effect], expected: [f64; 2]) -> Result<Cost, String> {
         let graph = self.context.graph;
         let mut cost = Cost::default();
         let mut entry = graph
@@ -464,12 +495,10 @@ impl<'a> Work<'a> {
         if cost.requests_first == 0 {
             return Err("no page would make fewer requests: other elements ask for it as well".into());
         }
-        if cost.bytes_gzip >= 0 || cost.bytes_br >= 0 {
+        if expected[0] >= 0.0 || expected[1] >= 0.0 {
             return Err(format!(
-                "does not pay: {} fewer on first views for {:+} bytes (gzip), {:+} (brotli)",
-                requests(-cost.requests_first),
-                cost.bytes_gzip,
-                cost.bytes_br
+                "does not pay: a visit would cost {:.0} bytes more (gzip), {:.0} (brotli)",
+                expected[0], expected[1]
             ));
         }
         let name = |page: u32| {

@@ -1,0 +1,274 @@
+//! Small sheets and images into the page: what a request costs more than the bytes do.
+//!
+//! A sheet or image goes into all pages that can take it or into none: a copy in one page is no cached file for the
+//! others. The account says when that pays.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::account::{Change, Refusal};
+use super::shape::{Fate, Unit, Work, bytes_of};
+use super::share::{self, Shared};
+use super::{Action, Cost};
+use crate::css;
+use crate::graph::AddressId;
+use crate::image;
+use crate::options::Pass;
+use crate::site::FileId;
+
+/// A further copy of an image in the same page (bytes, for every match of the encoder), where it still sees the one
+/// before.
+const COPY: i64 = 4;
+
+/// A rule of a `style` element around a data URL (bytes).
+const RULE: i64 = 24;
+
+/// A `style` element of this text: what it grows a page by beside the text.
+const STYLE_ELEMENT: i64 = 4;
+
+/// Sheets of at most so many pages; one page, if it is not the entry page, whose cache the others live on.
+pub(super) fn sheets(work: &mut Work<'_>, pages: u32) {
+    for index in 0..work.units.len() {
+        let unit = &work.units[index];
+        let is_entry = || pages == 1 && unit.docs.first().copied() == work.ground.graph().entry;
+        let few = unit.docs.len() as u64 <= u64::from(pages) && !is_entry();
+        let Some(&first) = unit.keys.first().filter(|_| unit.fate != Fate::Embedded && few) else {
+            continue;
+        };
+        let file = work.ground.graph().sheets[first as usize].file;
+        if !work.runs_on(Pass::Embed, file) {
+            continue;
+        }
+        match sheet(work, index) {
+            Ok((cost, pages)) => {
+                work.units[index].fate = Fate::Embedded;
+                let reason = format!("stands in a `style` element of {pages} pages");
+                work.decide(file, Action::Embed, reason, cost);
+            }
+            Err(_) if pages == 1 => {}
+            Err(reason) => {
+                let reason = format!("not in the pages: {reason}");
+                work.decide(file, Action::Keep, reason, Cost::default());
+            }
+        }
+    }
+}
+
+fn sheet(work: &mut Work<'_>, index: usize) -> Result<(Cost, usize), String> {
+    let ground = work.ground;
+    let unit = &work.units[index];
+    if unit.docs.is_empty() {
+        return Err("no page links it any more".into());
+    }
+    let text = unit.text.clone().ok_or("its text cannot be moved")?;
+    let sizes = work.account.sizes(unit.resource);
+    if sizes.identity > work.ground.context.options.inline_cap() {
+        return Err(format!(
+            "{} bytes are too many to be in every page",
+            sizes.identity
+        ));
+    }
+    if !unit.complete {
+        return Err("some page asks for it in a way that cannot change".into());
+    }
+    if !unit.images.is_empty() {
+        return Err("it carries images for its pages".into());
+    }
+    if text.to_ascii_lowercase().contains("</style") {
+        return Err("it holds `</style`".into());
+    }
+    // Chromium shows another part of an SVG when the address stands in the page itself.
+    if css::scan(&text, false)
+        .urls
+        .iter()
+        .any(|url| url.value.find('#').is_some_and(|at| at > 0))
+    {
+        return Err("it has an address with a fragment".into());
+    }
+    for &page in &unit.docs {
+        let facts = &ground.graph().pages[page as usize];
+        let Some(doc) = &ground.docs[page as usize] else {
+            return Err("a page cannot be edited".into());
+        };
+        let refuses = match () {
+            () if !doc.alone => Some("has to do with frames"),
+            () if doc.fixed_sheets.is_some() => Some("has a script or selector that could see it"),
+            () if doc.survey.moved => Some("has a base element"),
+            () if !facts.allows_inline_styles => Some("has a policy against inline styles"),
+            () if !text.is_ascii() && !doc.is_utf_8 => Some("has another encoding"),
+            () if work.bans.pages.contains(&page) => Some("would get larger"),
+            () => None,
+        };
+        if let Some(why) = refuses {
+            return Err(format!("{} {why}", ground.name(page)));
+        }
+    }
+    let home = unit.home.clone();
+    let first = ground.graph().pages[unit.docs[0] as usize].file;
+    let to = &ground.context.site.file(first).path;
+    let moved = work
+        .rebase(&text, &home, to)
+        .ok_or("its addresses cannot be moved")?;
+    let alone = ground.measure(&bytes_of(&moved));
+    let unit: &Unit = &work.units[index];
+    let grown = [alone.gzip as i64 + STYLE_ELEMENT, alone.br as i64 + STYLE_ELEMENT];
+    let docs = unit.docs.clone();
+    let change = Change {
+        stops: vec![(unit.resource, ground.views(&docs))],
+        starts: Vec::new(),
+        grows: docs.iter().map(|&d| (d, grown)).collect(),
+        blocks: true,
+    };
+    Ok((work.take(&change)?, docs.len()))
+}
+
+pub(super) fn images(work: &mut Work<'_>) -> anyhow::Result<()> {
+    let ground = work.ground;
+    for address in 0..ground.graph().addresses.len() as AddressId {
+        let docs: Vec<u32> = ground.requested_by[address as usize]
+            .iter()
+            .copied()
+            .filter(|&page| {
+                let times = ground.images(page, address).len();
+                times > 0
+                    && ground.docs[page as usize].as_ref().is_some_and(|doc| doc.alone)
+                    && !work.bans.pages.contains(&page)
+                    && !(times > 1 && work.bans.copies.contains(&page))
+                    && !work.is_placed(page, address)
+            })
+            .collect();
+        let Some(file) = ground
+            .file_of(address)
+            .filter(|&file| !docs.is_empty() && work.runs_on(Pass::Embed, file))
+        else {
+            continue;
+        };
+        let is_cached = ground
+            .graph()
+            .entry
+            .is_some_and(|entry| work.account.views(address).contains(&entry));
+        let mut docs = docs;
+        let mut first = None;
+        for _ in 0..ATTEMPTS {
+            let Err(refusal) = carry(work, address, file, &docs)? else {
+                first = None;
+                break;
+            };
+            // Pages that lose by it keep the file, unless the others would take it out of their cache.
+            let before = docs.len();
+            if !is_cached {
+                docs.retain(|page| !refusal.pages.contains(page));
+            }
+            first.get_or_insert(refusal.why);
+            if docs.is_empty() || docs.len() == before {
+                break;
+            }
+        }
+        if let Some(why) = first {
+            work.keep(address, format!("not in the pages: {why}"));
+        }
+    }
+    Ok(())
+}
+
+/// Attempts without the pages that would have got worse.
+const ATTEMPTS: usize = 4;
+
+/// An image that pages carry themselves.
+#[derive(Debug)]
+pub(super) struct Carried {
+    pub(super) url: Arc<str>,
+    /// Pages that have it in `src`.
+    pub(super) plain: BTreeSet<u32>,
+    /// For pages that show it many times: once, in a `style` element.
+    pub(super) styled: Option<Shared>,
+}
+
+impl Carried {
+    pub(super) fn pages(&self) -> impl Iterator<Item = u32> {
+        let styled = self.styled.iter().flat_map(|shared| &shared.docs);
+        self.plain.iter().chain(styled).copied()
+    }
+
+    pub(super) fn is_on(&self, page: u32) -> bool {
+        self.plain.contains(&page)
+            || self
+                .styled
+                .as_ref()
+                .is_some_and(|shared| shared.docs.contains(&page))
+    }
+}
+
+fn carry(
+    work: &mut Work<'_>,
+    address: AddressId,
+    file: FileId,
+    docs: &[u32],
+) -> anyhow::Result<Result<(), Refusal>> {
+    let ground = work.ground;
+    let entry = ground.context.site.file(file);
+    let cap = ground.context.options.inline_cap_of(&entry.path);
+    if entry.size > cap {
+        let why = format!("{} bytes, over the limit of {cap}", entry.size);
+        return Ok(Err(Refusal::from(why.as_str())));
+    }
+    let bytes = ground.context.site.read(file)?;
+    let url = match image::data_url(entry, &bytes, cap) {
+        Ok(url) => url,
+        Err(refusal) => return Ok(Err(Refusal::from(refusal.reason()))),
+    };
+    let alone = ground.measure(url.as_bytes());
+    let mut styled = share::shared(ground, &url, &bytes);
+    let mut plain = BTreeSet::new();
+    let mut grows = Vec::new();
+    for &page in docs {
+        let (near, far) = ground.copies(page, address);
+        let bias = work.bias(page, near + far + 1);
+        // A repetition is one match in 258 bytes (RFC 1951, section 3.2.5).
+        let copy = COPY * (1 + url.len() as i64 / 258);
+        let in_src = [
+            alone.gzip as i64 * (1 + far) + near * copy,
+            alone.br as i64 + (near + far) * copy,
+        ];
+        let grown = match styled.as_mut().filter(|_| near + far > 0) {
+            Some(shared) => {
+                let marks = share::placeholders(work, page, near, far);
+                let rule = [
+                    alone.gzip as i64 + RULE + marks[0],
+                    alone.br as i64 + RULE + marks[1],
+                ];
+                let better = rule[0] < in_src[0];
+                if better && share::may_style(work, page) && share::takes(work, page, address, shared, true) {
+                    shared.docs.insert(page);
+                    rule
+                } else {
+                    plain.insert(page);
+                    in_src
+                }
+            }
+            None => {
+                plain.insert(page);
+                in_src
+            }
+        };
+        grows.push((page, [grown[0] + bias[0], grown[1] + bias[1]]));
+    }
+    let change = Change {
+        stops: vec![(address, ground.stops(address, docs))],
+        starts: Vec::new(),
+        grows,
+        blocks: false,
+    };
+    match work.take(&change) {
+        Ok(cost) => {
+            let reason = format!("stands in {} pages", docs.len());
+            work.decide(file, Action::Embed, reason, cost);
+            let styled = styled.filter(|shared| !shared.docs.is_empty());
+            work.placed.extend(styled.iter().flat_map(|shared| &shared.docs));
+            let url = Arc::from(url);
+            work.carried.insert(address, Carried { url, plain, styled });
+            Ok(Ok(()))
+        }
+        Err(refusal) => Ok(Err(refusal)),
+    }
+}

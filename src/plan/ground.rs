@@ -1,0 +1,469 @@
+//! What the passes of the shape start from, the same in all of their rounds: every page surveyed, every script and
+//! selector read, every size measured.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::printed::{Known, Prints, print_all};
+use super::survey::{self, Image, Link, Script, Survey};
+use super::{Context, local};
+use crate::css::{self, AttributeTest, SelectorFacts, Subject};
+use crate::graph::{self, AddressId, Destination, Graph};
+use crate::html::Kind;
+use crate::measure::{self, Sizes};
+use crate::options::Pass;
+use crate::script;
+use crate::site::{FileId, Site};
+use crate::{parallel, variants};
+
+/// A page that may be edited, with what decides which of its tags may change.
+#[derive(Debug)]
+pub(super) struct Doc {
+    pub(super) survey: Survey,
+    /// Why its stylesheet links stay where they are, under whatever name.
+    pub(super) fixed_sheets: Option<&'static str>,
+    /// Why they keep their names.
+    pub(super) fixed_names: Option<&'static str>,
+    /// Why the addresses of its images stay as they are.
+    pub(super) fixed_images: Option<&'static str>,
+    /// Of its `style` elements: attribute selectors, and what they set `content` for.
+    pub(super) tests: Vec<AttributeTest>,
+    pub(super) replaced: Vec<Subject>,
+    pub(super) is_utf_8: bool,
+    /// A script of the page looks up script elements.
+    pub(super) looks_up_scripts: bool,
+    /// It is shown in no frame and has none.
+    pub(super) alone: bool,
+    /// Names that its scripts, wherever they are, declare by `let`, `const` and `class`.
+    pub(super) lexical: BTreeSet<String>,
+    /// The names of some script are not known.
+    pub(super) unread: bool,
+    /// With `--combine-scripts`: names that its inline scripts take from outside, with the place of each script.
+    pub(super) outer: Vec<(u32, HashSet<u64>)>,
+    has_custom_urls: bool,
+}
+
+/// A script file.
+#[derive(Debug)]
+pub(super) struct Code {
+    pub(super) text: Option<Arc<str>>,
+    pub(super) facts: script::Facts,
+    /// Hashes of all words in it: names that it may look for.
+    words: HashSet<u64>,
+}
+
+/// Letters, digits, `-` and `_` in a row.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'))
+        .filter(|word| !word.is_empty())
+}
+
+/// What stays the same in all rounds.
+pub(super) struct Ground<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) prints: Prints,
+    /// By page; `None` where nothing may change.
+    pub(super) docs: Vec<Option<Doc>>,
+    /// By address: the documents that request it.
+    pub(super) requested_by: Vec<Vec<u32>>,
+    /// By document: the pages whose view it is part of.
+    pub(super) views_of: Vec<Vec<u32>>,
+    /// By key of the stylesheet.
+    pub(super) selectors: Vec<SelectorFacts>,
+    pub(super) codes: BTreeMap<FileId, Code>,
+    pub(super) sizes: Vec<(Sizes, bool)>,
+    /// By page: what printing its own CSS will save.
+    pub(super) gains: Vec<[i64; 2]>,
+    /// Printed `style` elements that many pages have.
+    pub(super) styles: Known,
+    /// Some custom property holds a relative address, which is resolved where `var()` stands.
+    pub(super) has_custom_urls: bool,
+    /// Some script registers a service worker: no file gets a new name.
+    pub(super) has_worker: bool,
+}
+
+impl<'a> Ground<'a> {
+    pub(super) fn new(context: &'a Context<'a>) -> anyhow::Result<Ground<'a>> {
+        let (site, graph) = (context.site, context.graph);
+        let prints = print_all(context)?;
+        let keys: Vec<usize> = (0..graph.sheets.len()).collect();
+        let selectors = parallel::map(&keys, |&key| match &graph.sheets[key].text {
+            Some(text) => css::selector_facts(&text.text),
+            None => SelectorFacts {
+                unreadable: true,
+                ..SelectorFacts::default()
+            },
+        });
+        let codes = read_scripts(site)?;
+        let mut requested_by = vec![Vec::new(); graph.addresses.len()];
+        let mut views_of = vec![Vec::new(); graph.pages.len()];
+        for (page, facts) in graph.pages.iter().enumerate() {
+            for request in &*facts.requests {
+                requested_by[request.address as usize].push(page as u32);
+            }
+            for &document in &*context.relations.documents[page] {
+                views_of[document as usize].push(page as u32);
+            }
+        }
+        let mut ground = Ground {
+            context,
+            prints,
+            docs: Vec::new(),
+            requested_by,
+            views_of,
+            selectors,
+            codes,
+            sizes: Vec::new(),
+            gains: Vec::new(),
+            styles: Known::new(),
+            has_custom_urls: false,
+            has_worker: graph.has_worker,
+        };
+        ground.sizes = ground.measure_all()?;
+        let pages: Vec<u32> = (0..graph.pages.len() as u32).collect();
+        let docs: Vec<anyhow::Result<Option<Doc>>> = parallel::map(&pages, |&page| ground.doc(page));
+        ground.docs = docs.into_iter().collect::<anyhow::Result<_>>()?;
+        let in_sheets = graph.sheets.iter().any(|sheet| has_custom_urls(&sheet.scan));
+        ground.has_custom_urls = in_sheets || ground.docs.iter().flatten().any(|doc| doc.has_custom_urls);
+        if context.runs(Pass::Minify) {
+            ground.styles = local::styles(context, &pages)?;
+        }
+        let gains = parallel::map(&pages, |&page| local::gain(context, &ground.styles, page));
+        ground.gains = gains.into_iter().collect::<anyhow::Result<_>>()?;
+        Ok(ground)
+    }
+
+    /// The size of every address, and whether rendering waits for it.
+    fn measure_all(&self) -> anyhow::Result<Vec<(Sizes, bool)>> {
+        let (site, graph, options) = (self.context.site, self.context.graph, self.context.options);
+        let mut blocks = vec![false; graph.addresses.len()];
+        for request in graph.pages.iter().flat_map(|page| &*page.requests) {
+            blocks[request.address as usize] |= matches!(request.kind, Kind::Stylesheet | Kind::Script);
+        }
+        let ids: Vec<usize> = (0..graph.addresses.len()).collect();
+        let sizes = parallel::map(&ids, |&id| {
+            let Destination::File(file) = graph.addresses[id].to else {
+                return Ok(Sizes::default());
+            };
+            if let Some(key) = graph.sheet_of(file)
+                && let Ok(printed) = &self.prints[key as usize]
+            {
+                return Ok(printed.sizes);
+            }
+            let entry = site.file(file);
+            // Documents count by what they grow.
+            if graph.page_of(file).is_some() || !variants::wanted(entry, options) {
+                return Ok(Sizes::plain(entry.size));
+            }
+            anyhow::Ok(measure::sizes(
+                &site.read(file)?,
+                true,
+                measure::levels(options),
+                options,
+            ))
+        });
+        sizes
+            .into_iter()
+            .zip(blocks)
+            .map(|(sizes, blocks)| Ok((sizes?, blocks)))
+            .collect()
+    }
+
+    fn doc(&self, page: u32) -> anyhow::Result<Option<Doc>> {
+        let context = self.context;
+        let facts = &context.graph.pages[page as usize];
+        if facts.opaque.is_some() || facts.encoding.is_none() || !context.site.file(facts.file).editable {
+            return Ok(None);
+        }
+        let mut found = survey::read(context.site, context.graph, page)?;
+        let mut tests = Vec::new();
+        let mut replaced = Vec::new();
+        let (mut sees_links, mut unreadable) = (false, !facts.aligned);
+        let mut add = |selectors: &SelectorFacts| {
+            sees_links |= selectors.sees_links;
+            unreadable |= selectors.unreadable;
+        };
+        for &key in &*facts.sheets {
+            add(&self.selectors[key as usize]);
+        }
+        for text in &found.styles {
+            let selectors = css::selector_facts(text);
+            add(&selectors);
+            tests.extend(selectors.tests_of_images);
+            replaced.extend(selectors.replaced);
+        }
+        let (mut reads_sheets, mut reads_images) = (false, found.survey.swaps_images);
+        let mut looks_up_scripts = false;
+        let (mut lexical, mut unread, mut outer) = (BTreeSet::new(), false, Vec::new());
+        let mut names: BTreeSet<String> = BTreeSet::new();
+        let mut codes: Vec<&Code> = Vec::new();
+        let files = found.survey.scripts.iter().map(|s| s.address);
+        for address in files.chain(found.survey.others.iter().copied()) {
+            if let Destination::File(file) = context.graph.addresses[address as usize].to
+                && let Some(code) = self.codes.get(&file)
+            {
+                codes.push(code);
+                reads_sheets |= code.facts.reads_sheets;
+                names.extend(code.facts.sheet_names.iter().cloned());
+                reads_images |= code.facts.reads_images;
+                looks_up_scripts |= code.facts.reads_scripts;
+                lexical.extend(code.facts.lexical.iter().cloned());
+                unread |= code.facts.unread;
+            }
+        }
+        for (text, &at) in found.inline.iter().zip(&found.inline_at) {
+            let facts = script::read(&without_html_comments(text));
+            lexical.extend(facts.lexical);
+            unread |= facts.unread;
+            if context.options.combine_scripts {
+                outer.push((at, facts.outer));
+            }
+            reads_sheets |= facts.reads_sheets;
+            names.extend(facts.sheet_names);
+            reads_images |= facts.reads_images;
+            looks_up_scripts |= facts.reads_scripts;
+        }
+        for image in found.survey.images.iter_mut().filter(|image| image.free) {
+            let Some(id) = &image.id else { continue };
+            let knows =
+                |code: &Code| words(id).any(|word| code.words.contains(&graph::hash(word.as_bytes())));
+            image.free = !codes.iter().any(|code| knows(code))
+                && !found.inline.iter().any(|text| text.contains(&**id));
+        }
+        let is_named = found.survey.links.iter().any(|link| {
+            let file = self
+                .file_of(link.address)
+                .map(|file| &context.site.file(file).path);
+            file.is_some_and(|path| {
+                let name = String::from_utf8_lossy(path.name());
+                names.contains("") || names.contains(&*name)
+            })
+        });
+        let fixed_names = is_named.then_some("a script of the page names a stylesheet of it");
+        let fixed_sheets = match () {
+            () if is_named => fixed_names,
+            () if reads_sheets => Some("a script of the page may look up stylesheets"),
+            () if sees_links => Some("a selector of the page could see that a link is gone"),
+            () => None,
+        };
+        let fixed_images = match () {
+            () if !facts.allows_data => Some("the page's policy forbids data: images"),
+            () if reads_images => Some("a script of the page may look up images or set their src"),
+            () if unreadable => Some("a selector of the page could not be read"),
+            () => None,
+        };
+        let has_custom_urls = found.survey.custom_urls
+            || found
+                .styles
+                .iter()
+                .any(|text| text.contains("--") && has_custom_urls(&css::scan(text, false)));
+        Ok(Some(Doc {
+            survey: found.survey,
+            fixed_sheets,
+            fixed_names,
+            fixed_images,
+            replaced,
+            tests,
+            looks_up_scripts,
+            lexical,
+            unread,
+            outer,
+            has_custom_urls,
+            is_utf_8: facts.encoding == Some(encoding_rs::UTF_8),
+            alone: self.views_of[page as usize].len() == 1
+                && context.relations.documents[page as usize].len() == 1,
+        }))
+    }
+
+    pub(super) fn graph(&self) -> &'a Graph {
+        self.context.graph
+    }
+
+    pub(super) fn file_of(&self, address: AddressId) -> Option<FileId> {
+        match self.graph().addresses[address as usize].to {
+            Destination::File(file) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// Whether CSS of the document asks for the address as well.
+    fn is_used_by_css(&self, page: u32, address: AddressId) -> bool {
+        let facts = &self.graph().pages[page as usize];
+        facts.uses.iter().any(|used| used.address == address)
+    }
+
+    /// The one link of a page to this address, if it can be written in another way.
+    pub(super) fn link(&self, page: u32, address: AddressId) -> Option<&Link> {
+        let doc = self.docs[page as usize].as_ref()?;
+        let mut links = doc.survey.links.iter().filter(|link| link.address == address);
+        let link = links.next().filter(|link| link.free)?;
+        let apart = links.next().is_none()
+            && doc.fixed_names.is_none()
+            && doc.survey.others.binary_search(&address).is_err()
+            && !self.is_used_by_css(page, address);
+        apart.then_some(link)
+    }
+
+    /// All `img` of a page with this address, if nothing else asks for it and all can be written in another way.
+    pub(super) fn images(&self, page: u32, address: AddressId) -> Vec<&Image> {
+        let Some(doc) = &self.docs[page as usize] else {
+            return Vec::new();
+        };
+        let images: Vec<&Image> = doc
+            .survey
+            .images
+            .iter()
+            .filter(|image| image.address == address)
+            .collect();
+        let apart = images.iter().all(|image| image.free)
+            && doc.fixed_images.is_none()
+            && doc.survey.others.binary_search(&address).is_err()
+            && !self.is_used_by_css(page, address);
+        if apart { images } else { Vec::new() }
+    }
+
+    /// Further elements of a page for this image: with the one before in the window of gzip (32 KiB, RFC 1951,
+    /// section 2), and out of it.
+    pub(super) fn copies(&self, page: u32, address: AddressId) -> (i64, i64) {
+        const WINDOW: u32 = 32 << 10;
+        let images = self.images(page, address);
+        let gaps = images
+            .windows(2)
+            .map(|pair| pair[1].src.start - pair[0].src.start);
+        let (near, far): (Vec<u32>, Vec<u32>) = gaps.partition(|&gap| gap < WINDOW);
+        (near.len() as i64, far.len() as i64)
+    }
+
+    /// The one script element of a page with this address, if it can be written in another way.
+    pub(super) fn script(&self, page: u32, address: AddressId) -> Option<&Script> {
+        let doc = self.docs[page as usize].as_ref()?;
+        let mut scripts = doc
+            .survey
+            .scripts
+            .iter()
+            .filter(|script| script.address == address);
+        let script = scripts.next().filter(|script| script.free)?;
+        let apart = scripts.next().is_none() && doc.survey.others.binary_search(&address).is_err();
+        apart.then_some(script)
+    }
+
+    /// Pages that stop requesting the address when these documents no longer ask for it.
+    pub(super) fn stops(&self, address: AddressId, docs: &[u32]) -> Vec<u32> {
+        let relations = &self.context.relations;
+        if relations.framed.is_empty() {
+            return docs.to_vec();
+        }
+        let asks = |document: u32| {
+            self.requested_by[address as usize]
+                .binary_search(&document)
+                .is_ok()
+        };
+        let all = |view: &u32| {
+            relations.documents[*view as usize]
+                .iter()
+                .all(|&d| !asks(d) || docs.binary_search(&d).is_ok())
+        };
+        relations.requests[address as usize]
+            .iter()
+            .copied()
+            .filter(all)
+            .collect()
+    }
+
+    /// Pages whose view holds one of these documents.
+    pub(super) fn views(&self, docs: &[u32]) -> Vec<u32> {
+        let views: BTreeSet<u32> = docs
+            .iter()
+            .flat_map(|&d| self.views_of[d as usize].iter().copied())
+            .collect();
+        views.into_iter().collect()
+    }
+
+    pub(super) fn measure(&self, text: &[u8]) -> Sizes {
+        let options = self.context.options;
+        let coded = options.gzip_level.is_some() || options.brotli_quality.is_some();
+        measure::sizes(text, coded, measure::levels(options), options)
+    }
+
+    pub(super) fn name(&self, page: u32) -> String {
+        let file = self.graph().pages[page as usize].file;
+        self.context.site.file(file).path.to_string()
+    }
+}
+
+impl Ground<'_> {
+    /// What the sheet says, printed, where every page reads its bytes as the same characters.
+    pub(super) fn unicode(&self, key: u32) -> Option<Arc<str>> {
+        let printed = self.prints[key as usize].as_ref().ok()?;
+        let text = css::without_charset(&printed.text);
+        if !text.is_ascii() {
+            let source = &printed.source;
+            let declares = source.has_mark() || css::declares_utf_8(&source.text);
+            let read_as_utf_8 = || {
+                self.context.relations.loads[key as usize].iter().all(|&page| {
+                    self.context.relations.documents[page as usize]
+                        .iter()
+                        .all(|&d| self.graph().pages[d as usize].encoding == Some(encoding_rs::UTF_8))
+                })
+            };
+            if !source.is_utf_8() || !(declares || read_as_utf_8()) {
+                return None;
+            }
+        }
+        Some(text.into())
+    }
+}
+
+/// Some custom property holds an address that is not absolute.
+fn has_custom_urls(scan: &css::Scan) -> bool {
+    scan.urls.iter().any(|url| {
+        let absolute = url.value.trim_start().split_once(':').is_some_and(|(scheme, _)| {
+            !scheme.is_empty()
+                && scheme
+                    .bytes()
+                    .all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+        });
+        url.place == css::Place::Custom && !absolute
+    })
+}
+
+/// The script without the lines that begin like a comment of HTML, which are comments of JavaScript too
+/// (ECMAScript, B.1.1): `<!--` around inline scripts is as old as they are.
+fn without_html_comments(script: &str) -> String {
+    let is_code = |line: &&str| {
+        let line = line.trim_start();
+        !line.starts_with("<!--") && !line.starts_with("-->")
+    };
+    let lines: Vec<&str> = script.lines().filter(is_code).collect();
+    lines.join("\n")
+}
+
+/// The script files of the site.
+fn read_scripts(site: &Site) -> anyhow::Result<BTreeMap<FileId, Code>> {
+    let is_script = |id: &FileId| {
+        site.file(*id).media == crate::media::Media::Script && site.file(*id).variant_of.is_none()
+    };
+    let ids: Vec<FileId> = (0..site.files.len() as u32)
+        .map(FileId)
+        .filter(is_script)
+        .collect();
+    let read = parallel::map(&ids, |&id| {
+        let bytes = site.read(id)?;
+        let text = String::from_utf8(bytes).ok();
+        let facts = script::read(text.as_deref().unwrap_or_default());
+        anyhow::Ok(Code {
+            words: text
+                .iter()
+                .flat_map(|text| words(text))
+                .map(|w| graph::hash(w.as_bytes()))
+                .collect(),
+            text: text.map(Arc::from),
+            facts,
+        })
+    });
+    let mut codes = BTreeMap::new();
+    for (id, read) in ids.into_iter().zip(read) {
+        codes.insert(id, read?);
+    }
+    Ok(codes)
+}
