@@ -2,6 +2,7 @@
 
 mod assemble;
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use crate::compare::{self, Views};
@@ -11,9 +12,9 @@ use crate::graph::{self, Graph, Request};
 use crate::measure::{self, Sizes};
 use crate::options::Options;
 use crate::output::{self, Written};
-use crate::plan::{self, Bans, Plan};
+use crate::plan::{self, Bans, Decision, Plan, Shape, Slack};
 use crate::report::Report;
-use crate::site::{self, FileId, Site};
+use crate::site::{self, FileId, Site, SitePath};
 use crate::{parallel, variants};
 
 /// What a build made. OUT appears with `Staging::commit`, after the budgets were looked at.
@@ -46,65 +47,139 @@ pub fn build(
     progress("linking");
     let (graph, found) = graph::link(&site, options)?;
     diagnostics.extend(found);
-    let mut bans = Bans::default();
-    if dry_run {
-        progress("deciding");
-        let plan = plan::decide(&site, &graph, options, &bans)?;
-        let sizes = fast_sizes(&site, options)?;
-        let after = with_changes(&graph, &plan, &sizes);
-        let later = after_plan(&site, &graph, &plan, options);
-        let weights = Weights { before: sizes, after };
-        let compared = Compared::new(&site, &graph, Some((&later, &site)), &weights);
-        let report = assemble::report(&site, &graph, &plan, &compared, None, diagnostics, options);
-        return Ok(Built {
-            report,
-            staging: None,
-        });
-    }
     let mut staging = staging;
+    let mut bans = Bans::default();
+    // What earlier rounds showed to get worse, and whether the shape may change at all.
+    let mut avoid: Vec<u32> = Vec::new();
+    let mut reshapes = true;
     for round in 0.. {
         progress("deciding");
-        let plan = plan::decide(&site, &graph, options, &bans)?;
+        let shape = match reshapes {
+            true => plan::shape(&site, &graph, options, &avoid)?,
+            false => None,
+        };
+        let linked;
+        let draft = match &shape {
+            Some(shape) if shape.changed => {
+                linked = graph::link(&shape.site, options)?.0;
+                Draft {
+                    site: &shape.site,
+                    graph: &linked,
+                    shape: Some(shape),
+                }
+            }
+            shape => Draft {
+                site: &site,
+                graph: &graph,
+                shape: shape.as_ref(),
+            },
+        };
+        let slack = draft.slack(&site, &graph, options);
+        let shaped = draft.shape.map(|shape| (shape, slack.as_slice()));
+        let plan = plan::decide(draft.site, draft.graph, shaped, options, &bans)?;
+        if dry_run {
+            let sizes = fast_sizes(draft.site, options)?;
+            let weights = Weights::new(&site, &draft, &plan, &sizes);
+            let later = after_plan(&draft, &plan, options);
+            let compared = Compared::new(&site, &graph, Some((&later, draft.site)), &draft, &weights);
+            let made = assemble::Made {
+                draft: &draft,
+                plan: &plan,
+                written: None,
+            };
+            let report = assemble::report(&site, &graph, &made, &compared, diagnostics, options);
+            return Ok(Built {
+                report,
+                staging: None,
+            });
+        }
         let target = match staging.take() {
             Some(staging) => staging,
             None => Staging::begin(root, out, options.force)?,
         };
         progress("writing");
-        let written = output::write(&site, &graph, &plan, &target, options)?;
+        let written = output::write(draft.site, draft.graph, &plan, &target, options)?;
         progress("reading again");
         let (out_site, _) = site::read(target.path(), options)?;
         let (out_graph, _) = graph::link(&out_site, options)?;
-        let weights = Weights::of(&graph, &plan, &written);
-        let compared = Compared::new(&site, &graph, Some((&out_graph, &out_site)), &weights);
+        let sizes: Vec<Sizes> = written.iter().map(|w| w.sizes).collect();
+        let weights = Weights::new(&site, &draft, &plan, &sizes);
+        let compared = Compared::new(&site, &graph, Some((&out_graph, &out_site)), &draft, &weights);
         let worse = compared.worse(&graph, options)?;
         let Some((page, why)) = worse.first() else {
-            diagnostics.extend(stale_variants(&site, &written));
-            let report = assemble::report(
-                &site,
-                &graph,
-                &plan,
-                &compared,
-                Some(&written),
-                diagnostics,
-                options,
-            );
+            diagnostics.extend(stale_variants(draft.site, &written));
+            let made = assemble::Made {
+                draft: &draft,
+                plan: &plan,
+                written: Some(&written),
+            };
+            let report = assemble::report(&site, &graph, &made, &compared, diagnostics, options);
             return Ok(Built {
                 report,
                 staging: Some(target),
             });
         };
         anyhow::ensure!(
-            round < 2,
+            round < 3,
             "{} got worse ({why}): this is a fault of fewer, OUT is not written; --skip all avoids it",
             site.file(graph.pages[*page as usize].file).path
         );
-        // Built again without what touched these pages, then without anything.
+        // Built again without what touched these pages, then in the old shape, then without anything.
+        let pages: Vec<u32> = worse.iter().map(|(page, _)| *page).collect();
         match round {
-            0 => bans.add_pages(&graph, &worse.iter().map(|(page, _)| *page).collect::<Vec<_>>()),
+            0 => {
+                avoid = pages.iter().flat_map(|&page| graph.documents(page)).collect();
+                bans.pages.extend(&avoid);
+            }
+            1 => {
+                reshapes = false;
+                bans.add_pages(&graph, &pages);
+            }
             _ => bans.add_all(&graph),
         }
     }
     unreachable!("the loop ends by return or error")
+}
+
+/// The site that is written: SITE, or SITE in another shape. Pages have the same indexes in both.
+struct Draft<'a> {
+    site: &'a Site,
+    graph: &'a Graph,
+    shape: Option<&'a Shape>,
+}
+
+/// What a build would decide about the files of SITE, as a dry run finds it.
+pub fn decisions(site: &Site, graph: &Graph, options: &Options) -> anyhow::Result<Vec<Decision>> {
+    let shape = plan::shape(site, graph, options, &[])?;
+    let linked;
+    let draft = match &shape {
+        Some(shape) if shape.changed => {
+            linked = graph::link(&shape.site, options)?.0;
+            Draft {
+                site: &shape.site,
+                graph: &linked,
+                shape: Some(shape),
+            }
+        }
+        shape => Draft {
+            site,
+            graph,
+            shape: shape.as_ref(),
+        },
+    };
+    let slack = draft.slack(site, graph, options);
+    let shaped = draft.shape.map(|shape| (shape, slack.as_slice()));
+    let plan = plan::decide(draft.site, draft.graph, shaped, options, &Bans::default())?;
+    let of_shape = shape.iter().flat_map(|shape| shape.decisions.iter().cloned());
+    let of_plan = plan
+        .decisions
+        .iter()
+        .map(|d| (draft.site.file(d.file).path.clone(), d.clone()));
+    let in_site = |(path, decision): (SitePath, Decision)| {
+        let file = site.find(path.as_bytes())?;
+        Some(Decision { file, ..decision })
+    };
+    Ok(of_shape.chain(of_plan).filter_map(in_site).collect())
 }
 
 /// Measures SITE as it is.
@@ -116,35 +191,87 @@ pub fn report(root: &Path, options: &Options, progress: Progress<'_>) -> anyhow:
     diagnostics.extend(found);
     progress("measuring");
     let sizes = fast_sizes(&site, options)?;
-    let weights = Weights {
-        after: sizes.clone(),
-        before: sizes,
+    let draft = Draft {
+        site: &site,
+        graph: &graph,
+        shape: None,
     };
-    let compared = Compared::new(&site, &graph, None, &weights);
+    let plan = Plan::default();
+    let weights = Weights::new(&site, &draft, &plan, &sizes);
+    let compared = Compared::new(&site, &graph, None, &draft, &weights);
+    let made = assemble::Made {
+        draft: &draft,
+        plan: &plan,
+        written: None,
+    };
     Ok(assemble::report(
         &site,
         &graph,
-        &Plan::default(),
+        &made,
         &compared,
-        None,
         diagnostics,
         options,
     ))
 }
 
-/// The size of every file of SITE, before and after, by `FileId`.
+impl Draft<'_> {
+    /// What every page won by the new shape. Files that did not change weigh the same on both sides.
+    fn slack(&self, site: &Site, graph: &Graph, options: &Options) -> Vec<Slack> {
+        let Some(shape) = self.shape.filter(|shape| shape.changed) else {
+            return Vec::new();
+        };
+        let weigh = |site: &Site, known: &BTreeMap<SitePath, Sizes>, file: FileId| {
+            let file = site.file(file);
+            known.get(&file.path).copied().unwrap_or(Sizes::plain(file.size))
+        };
+        let before = compare::count(graph, |file| weigh(site, &shape.before, file));
+        let after = compare::count(self.graph, |file| weigh(self.site, &shape.after, file));
+        let overhead = options.request_overhead;
+        let difference = |was: &compare::Count, is: &compare::Count| {
+            let (was, is) = (was.cost(overhead), is.cost(overhead));
+            [is[0] as i64 - was[0] as i64, is[1] as i64 - was[1] as i64]
+        };
+        let pages = before.iter().zip(&after);
+        pages
+            .map(|(was, is)| Slack {
+                first: difference(&was.first, &is.first),
+                follow_up: difference(&was.follow_up, &is.follow_up),
+            })
+            .collect()
+    }
+}
+
+/// What every file weighs: of SITE by its `FileId`, of OUT by the id that the draft has for the same path.
 struct Weights {
     before: Vec<Sizes>,
     after: Vec<Sizes>,
 }
 
 impl Weights {
-    /// An edited file is compared with itself at one and the same levels; all others count as they were written.
-    fn of(graph: &Graph, plan: &Plan, written: &[Written]) -> Weights {
-        let mut before: Vec<Sizes> = written.iter().map(|w| w.sizes).collect();
-        let after = with_changes(graph, plan, &before);
-        for (file, sizes, _) in changed(graph, plan) {
-            before[file.0 as usize] = sizes;
+    /// `sizes`: of the draft's files, as they were written. A file that was edited, or whose content moved, counts
+    /// at the fast levels on both sides; all others count as they were written.
+    fn new(site: &Site, draft: &Draft<'_>, plan: &Plan, sizes: &[Sizes]) -> Weights {
+        let mut before: Vec<Sizes> = Vec::with_capacity(site.files.len());
+        let mut after = sizes.to_vec();
+        let mut was: HashMap<FileId, Sizes> = HashMap::new();
+        for (file, sizes, now) in changed(draft.graph, plan) {
+            was.insert(file, sizes);
+            after[file.0 as usize] = now;
+        }
+        if let Some(shape) = draft.shape {
+            for (path, sizes) in &shape.after {
+                if let Some(file) = draft.site.find(path.as_bytes())
+                    && !was.contains_key(&file)
+                {
+                    after[file.0 as usize] = *sizes;
+                }
+            }
+        }
+        for file in &site.files {
+            let id = draft.site.find(file.path.as_bytes());
+            let shaped = draft.shape.and_then(|shape| shape.before.get(&file.path));
+            let written = || id.map(|id| was.get(&id).copied().unwrap_or(sizes[id.0 as usize]));
+            before.push(shaped.copied().or_else(written).unwrap_or_default());
         }
         Weights { before, after }
     }
@@ -163,14 +290,6 @@ fn changed<'a>(graph: &'a Graph, plan: &'a Plan) -> impl Iterator<Item = (FileId
     sheets.chain(pages)
 }
 
-fn with_changes(graph: &Graph, plan: &Plan, sizes: &[Sizes]) -> Vec<Sizes> {
-    let mut sizes = sizes.to_vec();
-    for (file, _, after) in changed(graph, plan) {
-        sizes[file.0 as usize] = after;
-    }
-    sizes
-}
-
 fn fast_sizes(site: &Site, options: &Options) -> anyhow::Result<Vec<Sizes>> {
     let levels = measure::levels(options);
     let ids: Vec<FileId> = (0..site.files.len() as u32).map(FileId).collect();
@@ -185,9 +304,9 @@ fn fast_sizes(site: &Site, options: &Options) -> anyhow::Result<Vec<Sizes>> {
 }
 
 /// The graph that OUT would have.
-fn after_plan(site: &Site, graph: &Graph, plan: &Plan, options: &Options) -> Graph {
-    let context = plan::Context::new(site, graph, options);
-    let mut after = graph.clone();
+fn after_plan(draft: &Draft<'_>, plan: &Plan, options: &Options) -> Graph {
+    let context = plan::Context::new(draft.site, draft.graph, options);
+    let mut after = draft.graph.clone();
     for (index, page) in after.pages.iter_mut().enumerate() {
         let stays = |r: &&Request| !plan.saves(&context, index as u32, r.address);
         page.requests = page.requests.iter().filter(stays).cloned().collect();
@@ -217,11 +336,21 @@ struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    fn new(site: &Site, graph: &Graph, after: Option<(&'a Graph, &Site)>, weights: &Weights) -> Compared<'a> {
+    fn new(
+        site: &Site,
+        graph: &Graph,
+        after: Option<(&'a Graph, &Site)>,
+        draft: &Draft<'_>,
+        weights: &Weights,
+    ) -> Compared<'a> {
+        debug_assert_eq!(site.files.len(), weights.before.len());
         let before = compare::count(graph, |file| weights.before[file.0 as usize]);
         let after = after.map(|(graph, out)| {
-            let origin: Vec<Option<FileId>> =
-                out.files.iter().map(|f| site.find(f.path.as_bytes())).collect();
+            let origin: Vec<Option<FileId>> = out
+                .files
+                .iter()
+                .map(|f| draft.site.find(f.path.as_bytes()))
+                .collect();
             let size = |file: FileId| match origin[file.0 as usize] {
                 Some(file) => weights.after[file.0 as usize],
                 None => Sizes::plain(out.file(file).size),

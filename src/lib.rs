@@ -5,6 +5,10 @@
 //!  (paths, types)        (pages, sheets, requests)  (edits, reasons, costs)     (files, variants)
 //! ```
 //!
+//! Between linking and deciding the site may get another shape (`plan::shape`): combined sheets, images that moved
+//! into them, small files that moved into pages. That gives another `Site`, whose files are SITE's with edits, and a
+//! few more; it is linked like SITE itself, and the later stages cannot tell the difference.
+//!
 //! Parsers find things and report byte spans; one pure step decides; the output is the original bytes with a
 //! sorted list of edits applied. What is not fully understood stays byte for byte as it was.
 //!
@@ -15,6 +19,7 @@
 //! - nothing is written to SITE, and OUT appears by one rename.
 
 pub mod options;
+pub mod traffic;
 pub mod diagnostic;
 pub mod disk;
 pub mod parallel;
@@ -25,6 +30,7 @@ pub mod charset;
 pub mod edit;
 pub mod html;
 pub mod css;
+pub mod script;
 pub mod view;
 pub mod policy;
 pub mod integrity;
@@ -39,4 +45,7 @@ pub mod output;
 pub mod compare;
 pub mod report;
 pub mod build;
+pub mod explain;
+mod nearest;
+pub mod config;
 pub mod cli;

@@ -116,6 +116,12 @@ pub enum State {
     Kept,
     /// Its bytes came into a file that is requested anyway.
     Inlined,
+    /// Its stylesheet became part of another one, which is requested in its place.
+    Combined,
+    /// The image stands in the stylesheet that its pages share.
+    Shared,
+    /// Another file with the same bytes is requested in its place.
+    Same,
     /// Only OUT makes it.
     Added,
     /// Made when the reader scrolls there; counted.
@@ -222,9 +228,12 @@ impl Page {
 }
 
 impl State {
-    pub const ALL: [State; 8] = [
+    pub const ALL: [State; 11] = [
         State::Kept,
         State::Inlined,
+        State::Combined,
+        State::Shared,
+        State::Same,
         State::Added,
         State::Lazy,
         State::Missing,
@@ -240,7 +249,10 @@ impl State {
 
     /// OUT makes such a request and it counts.
     pub fn counts_after(self) -> bool {
-        !matches!(self, State::Inlined | State::External | State::Icon)
+        !matches!(
+            self,
+            State::Inlined | State::Combined | State::Shared | State::Same | State::External | State::Icon
+        )
     }
 }
 

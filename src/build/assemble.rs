@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::Compared;
+use super::{Compared, Draft};
 use crate::compare::{self, Views};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Destination, Graph, Initiator, Request};
@@ -11,16 +11,22 @@ use crate::html::Kind;
 use crate::measure;
 use crate::options::Options;
 use crate::output::Written;
-use crate::plan::Plan;
+use crate::plan::{Action, Decision, Plan, Shape};
 use crate::report::{self, Report, State};
-use crate::site::Site;
+use crate::site::{Site, SitePath};
+
+/// What was decided, and what was written if anything was.
+pub(super) struct Made<'a> {
+    pub(super) draft: &'a Draft<'a>,
+    pub(super) plan: &'a Plan,
+    pub(super) written: Option<&'a [Written]>,
+}
 
 pub(super) fn report(
     site: &Site,
     graph: &Graph,
-    plan: &Plan,
+    made: &Made<'_>,
     compared: &Compared<'_>,
-    written: Option<&[Written]>,
     mut diagnostics: Vec<Diagnostic>,
     options: &Options,
 ) -> Report {
@@ -41,6 +47,7 @@ pub(super) fn report(
                 graph,
                 later.map(|(_, graph)| graph),
                 index as u32,
+                made.draft.shape,
                 &mut names,
             ),
         });
@@ -49,8 +56,8 @@ pub(super) fn report(
     diagnostics.dedup();
     let levels = measure::levels(options);
     let mut totals = report::Totals::of(&pages, site.files.len() as u64);
-    totals.policy = policy_needs(graph, plan);
-    totals.written = written.map(|written| summed(site, written));
+    totals.policy = policy_needs(graph, made, options);
+    totals.written = made.written.map(|written| summed(made.draft.site, written));
     Report {
         entry: graph
             .entry
@@ -66,7 +73,7 @@ pub(super) fn report(
         },
         pages,
         totals,
-        decisions: decisions(site, plan),
+        decisions: decisions(made),
         diagnostics,
         max_requests: None,
     }
@@ -109,6 +116,11 @@ impl Names {
         }
     }
 
+    fn added(&mut self, url: &str) -> Arc<str> {
+        let shared = self.initiators.entry(url.to_owned());
+        shared.or_insert_with_key(|url| Arc::from(url.as_str())).clone()
+    }
+
     fn initiator(&mut self, site: &Site, graph: &Graph, request: &Request) -> Arc<str> {
         let name = match request.initiator {
             Initiator::Markup => "markup".to_owned(),
@@ -128,6 +140,7 @@ fn requests(
     graph: &Graph,
     after: Option<&Graph>,
     page: u32,
+    shape: Option<&Shape>,
     names: &mut Names,
 ) -> Vec<report::Request> {
     let later: Option<HashSet<&str>> = after.map(|out| {
@@ -152,7 +165,12 @@ fn requests(
             .as_ref()
             .is_none_or(|later| later.contains(address.url.as_str()));
         let state = match address.to {
-            _ if !stays => State::Inlined,
+            _ if !stays => match shape.and_then(|shape| shape.moved.get(&address.url)) {
+                Some(Action::Combine) => State::Combined,
+                Some(Action::Share) => State::Shared,
+                Some(Action::Same) => State::Same,
+                _ => State::Inlined,
+            },
             Destination::Missing => State::Missing,
             _ if redirected.contains(&address.url) => State::Redirect,
             _ if request.lazy => State::Lazy,
@@ -172,6 +190,21 @@ fn requests(
         initiator: markup.clone(),
         state,
     };
+    // What only OUT asks for: sheets that were made of others.
+    let known: HashSet<&str> = compare::requests(graph, page)
+        .map(|r| graph.addresses[r.address as usize].url.as_str())
+        .collect();
+    let mut added = HashSet::new();
+    for request in after
+        .iter()
+        .flat_map(|out| compare::requests(out, page).map(move |r| (out, r)))
+    {
+        let (out, request) = request;
+        let url = out.addresses[request.address as usize].url.as_str();
+        if !known.contains(url) && added.insert(url) {
+            list.push(other(names.added(url), request.kind, State::Added));
+        }
+    }
     list.extend(
         facts
             .icons
@@ -187,28 +220,30 @@ fn requests(
     list
 }
 
-fn decisions(site: &Site, plan: &Plan) -> Vec<report::Decision> {
-    let mut list: Vec<report::Decision> = plan
-        .decisions
-        .iter()
-        .map(|d| report::Decision {
-            file: site.file(d.file).path.clone(),
-            action: d.action.name(),
-            reason: d.reason.clone(),
-            cost: report::Cost {
-                requests_first: d.cost.requests_first,
-                requests_follow_up: d.cost.requests_follow_up,
-                bytes_gzip: d.cost.bytes_gzip,
-                bytes_br: d.cost.bytes_br,
-            },
-        })
+fn decisions(made: &Made<'_>) -> Vec<report::Decision> {
+    let report = |path: &SitePath, d: &Decision| report::Decision {
+        file: path.clone(),
+        action: d.action.name(),
+        reason: d.reason.clone(),
+        cost: report::Cost {
+            requests_first: d.cost.requests_first,
+            requests_follow_up: d.cost.requests_follow_up,
+            bytes_gzip: d.cost.bytes_gzip,
+            bytes_br: d.cost.bytes_br,
+        },
+    };
+    let shaped = made.draft.shape.iter().flat_map(|shape| &shape.decisions);
+    let planned = made.plan.decisions.iter();
+    let mut list: Vec<report::Decision> = shaped
+        .map(|(path, decision)| report(path, decision))
+        .chain(planned.map(|d| report(&made.draft.site.file(d.file).path, d)))
         .collect();
     list.sort_by(|a, b| (&a.file, a.action, &a.reason).cmp(&(&b.file, b.action, &b.reason)));
     list
 }
 
 /// What OUT needs of a policy and SITE did not: pages under no policy today may get one from the server later.
-fn policy_needs(graph: &Graph, plan: &Plan) -> Vec<String> {
+fn policy_needs(graph: &Graph, made: &Made<'_>, options: &Options) -> Vec<String> {
     let is_data = |u: &crate::css::Url| {
         u.value
             .trim_start()
@@ -219,11 +254,15 @@ fn policy_needs(graph: &Graph, plan: &Plan) -> Vec<String> {
         .sheets
         .iter()
         .any(|sheet| sheet.scan.urls.iter().any(is_data));
-    if plan.uses_data && !had {
-        vec!["img-src data:".to_owned()]
-    } else {
-        Vec::new()
-    }
+    let mut uses = made.draft.shape.map(|shape| shape.uses).unwrap_or_default();
+    uses.data_images = (uses.data_images || made.plan.uses_data) && !had;
+    uses.inline_styles &= !graph.pages.iter().any(|page| page.styled);
+    uses.inline_scripts &= !graph.pages.iter().any(|page| page.runs_inline);
+    let policies = [crate::policy::Policy::new(&options.csp)];
+    crate::policy::needs(uses, &policies)
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
 }
 
 fn summed(site: &Site, written: &[Written]) -> report::Written {

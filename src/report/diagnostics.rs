@@ -97,7 +97,8 @@ pub fn severity(code: Code) -> Severity {
         | Code::HtmlOpaque
         | Code::Utf16Page
         | Code::CssOpaque
-        | Code::PolicyForbids => Severity::Note,
+        | Code::PolicyForbids
+        | Code::ServiceWorker => Severity::Note,
     }
 }
 
@@ -128,6 +129,9 @@ pub fn help(code: Code) -> &'static str {
         Code::TypeMismatch => "name the file by its real type, or browsers and servers may disagree about it",
         Code::PolicyForbids => {
             "images stay files here; add data: to img-src in the policy if inlined images are welcome"
+        }
+        Code::ServiceWorker => {
+            "stylesheets are not combined and carry no images of pages; everything else is done as without it"
         }
         Code::StaleVariant => "OUT has one made anew, or none where it would not pay; remove it from SITE",
     }

@@ -239,7 +239,7 @@ fn json_says_what_the_report_holds() {
     assert_eq!(value["pages"][0]["before"]["first"]["requests"], 14);
     assert_eq!(value["pages"][0]["before"]["first"]["bytes"]["identity"], 481_600);
     assert_eq!(value["pages"][0]["requests"][13]["kind"], "svg-image");
-    assert_eq!(value["pages"][1]["requests"][6]["state"], "external");
+    assert_eq!(value["pages"][1]["requests"][6]["state"], "lazy");
     assert_eq!(value["totals"]["before"]["first"]["requests"], 28);
     assert_eq!(value["totals"]["after"]["follow_up"]["bytes"]["br"], 31_900);
     assert_eq!(value["decisions"][0]["file"], "img/caf\\xE9.png");
