@@ -2,7 +2,8 @@
 //!
 //! `fixtures` builds every folder of `fixtures/` and holds the `promises` against it; a new case is a new folder.
 //! `cli` asks for exit codes and for what is (not) written, `determinism` for equal bytes, `pins` for the traps
-//! of dependencies that the code is built around, `readme` whether the README tells the truth. A real browser
+//! of dependencies that the code is built around, `readme` whether the README tells the truth, `settings` for
+//! `fewer.toml` and what explains it. A real browser
 //! looks at the fixtures in `cargo xtask e2e`.
 
 #![expect(
@@ -18,3 +19,4 @@ mod fixtures;
 mod pins;
 mod promises;
 mod readme;
+mod settings;
