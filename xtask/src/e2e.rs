@@ -268,6 +268,15 @@ fn check_page(
     Ok(reasons)
 }
 
+/// What went wrong in scripts, without where: a script that moved into another file has another place.
+fn messages(visit: &Visit) -> Vec<String> {
+    let message = |error: &String| match error.find("\\n    at ") {
+        Some(at) => error[..at].to_owned(),
+        None => error.clone(),
+    };
+    visit.errors.iter().map(message).collect()
+}
+
 fn compare(before: &Visit, after: &Visit) -> Vec<String> {
     let mut reasons = Vec::new();
     for key in ["title", "text", "links", "broken", "mode"] {
@@ -284,7 +293,7 @@ fn compare(before: &Visit, after: &Visit) -> Vec<String> {
             "new failed requests",
             new(&old_traffic.failed, &new_traffic.failed),
         ),
-        ("new console errors", new(&before.errors, &after.errors)),
+        ("new console errors", new(&messages(before), &messages(after))),
         (
             "new requests elsewhere",
             new(&old_traffic.elsewhere, &new_traffic.elsewhere),
