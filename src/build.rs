@@ -76,7 +76,14 @@ pub fn build(
         };
         let slack = draft.slack(&site, &graph, options);
         let shaped = draft.shape.map(|shape| (shape, slack.as_slice()));
-        let plan = plan::decide(draft.site, draft.graph, shaped, options, &bans)?;
+        let plan = match plan::decide(draft.site, draft.graph, shaped, options, &bans) {
+            // Without the new shape there is always a plan.
+            Err(_) if draft.shape.is_some() => {
+                reshapes = false;
+                continue;
+            }
+            plan => plan?,
+        };
         if dry_run {
             let sizes = fast_sizes(draft.site, options)?;
             let weights = Weights::new(&site, &draft, &plan, &sizes);

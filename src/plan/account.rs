@@ -152,14 +152,16 @@ impl Account {
                 .is_some_and(|entry| views.binary_search(&entry).is_ok())
     }
 
-    /// Books the difference between what a file weighed in SITE and what it weighs now.
+    /// Books the difference between what a file weighed in SITE and what it weighs now; of a gain only half, since
+    /// encoders at the final levels see less of it than the fast ones.
     pub(super) fn resize(&mut self, resource: Resource, before: Sizes) {
         let holding = self.holdings[resource as usize].clone();
         let cached = self.is_cached(resource, &holding.views);
         let grown = [
             holding.sizes.gzip as i64 - before.gzip as i64,
             holding.sizes.br as i64 - before.br as i64,
-        ];
+        ]
+        .map(|grown| if grown < 0 { grown / 2 } else { grown });
         for &view in &holding.views {
             self.correct(view, grown, cached);
         }

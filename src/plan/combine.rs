@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::account::Change;
 use super::flatten;
-use super::shape::{Fate, Item, Unit, Work, bytes_of};
+use super::shape::{Fate, Item, Unit, Work};
 use super::{Action, Cost};
 use crate::css::{self, Part};
 use crate::options::Pass;
@@ -188,7 +188,8 @@ fn join(
             return false;
         }
     };
-    let sizes = ground.measure(&bytes_of(&text));
+    let parts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let sizes = ground.measure_joined(&text, &parts);
     let resource = work.account.add(sizes, true);
     let change = Change {
         stops: items

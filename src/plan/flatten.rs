@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::account::Change;
-use super::shape::{Work, bytes_of, difference};
+use super::shape::{Work, difference};
 use super::{Action, Cost};
 use crate::css::{self, Import};
 use crate::graph::{AddressId, Destination, Initiator, Place};
@@ -81,7 +81,15 @@ fn attempt(work: &mut Work<'_>, key: u32) -> Result<(), String> {
     {
         return Err("it is part of a combined sheet".into());
     }
-    let sizes = ground.measure(&bytes_of(&text));
+    let keys = keys(work);
+    let parts: Vec<Arc<str>> = inner
+        .iter()
+        .filter_map(|address| keys.get(address))
+        .chain([&key])
+        .filter_map(|&key| work.texts[key as usize].clone())
+        .collect();
+    let parts: Vec<&str> = parts.iter().map(|text| &**text).collect();
+    let sizes = ground.measure_joined(&text, &parts);
     let grown = work.account.add(sizes, true);
     let views = work.account.views(own).to_vec();
     stops.push((own, views.clone()));

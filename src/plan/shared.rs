@@ -16,6 +16,9 @@ use crate::options::Pass;
 use crate::site::FileId;
 use crate::variants;
 
+/// Of so many pages that load a stylesheet one must show an image that it carries.
+const SHARE: usize = 5;
+
 /// One image in question: who shows it through which stylesheet.
 struct Candidate {
     address: AddressId,
@@ -361,7 +364,12 @@ impl<'a> Work<'a> {
         }
         let effects = self.effects(candidate, &grown, own);
         let expected = self.expected(candidate, &grown, own, &effects);
-        let cost = self.check(&effects, expected)?;
+        let loads = grown
+            .keys()
+            .map(|&key| context.relations.loads[key as usize].len())
+            .max();
+        let few = candidate.pages * SHARE < loads.unwrap_or_default();
+        let cost = self.check(&effects, expected, few)?;
         for effect in &effects {
             let page = effect.page as usize;
             (0..2).for_each(|i| self.balance.first[page][i] += effect.first[i]);
@@ -476,7 +484,7 @@ impl<'a> Work<'a> {
     }
 
     /// The cost over all pages, or why the change is refused.
-    fn check(&self, effects: &[Effect], expected: [f64; 2]) -> Result<Cost, String> {
+    fn check(&self, effects: &[Effect], expected: [f64; 2], few: bool) -> Result<Cost, String> {
         let graph = self.context.graph;
         let mut cost = Cost::default();
         let mut entry = graph
@@ -495,7 +503,13 @@ impl<'a> Work<'a> {
         if cost.requests_first == 0 {
             return Err("no page would make fewer requests: other elements ask for it as well".into());
         }
-        if expected[0] >= 0.0 || expected[1] >= 0.0 {
+        // Pages that never show it pay for it on every first view: that is fair where many do, or where all first views
+        // together still win.
+        let all_win = cost.bytes_gzip < 0 && cost.bytes_br < 0;
+        if few && !all_win {
+            return Err("too few of the pages that load its stylesheet show it".to_owned());
+        }
+        if !all_win && (expected[0] >= 0.0 || expected[1] >= 0.0) {
             return Err(format!(
                 "does not pay: a visit would cost {:.0} bytes more (gzip), {:.0} (brotli)",
                 expected[0], expected[1]

@@ -37,16 +37,17 @@ pub fn summary(report: &Report, width: usize, color: bool) -> String {
         ];
         lines.push(list("variants", &sizes, width, &paint, Paint::bold));
     }
-    if !report.totals.policy.is_empty() {
-        let sources = report
-            .totals
-            .policy
-            .iter()
-            .map(|source| clean(source))
-            .collect::<Vec<_>>()
-            .join("; ");
-        let text = format!("OUT needs {sources} where a server sends a policy");
-        lines.push(list("policy", &[text], width, &paint, Paint::yellow));
+    // A line each: two of them would not fit into one.
+    for (index, source) in report.totals.policy.iter().enumerate() {
+        let source = clean(source);
+        let (label, text) = match index {
+            0 => (
+                "policy",
+                format!("OUT needs {source} where a server sends a policy"),
+            ),
+            _ => ("", format!("and {source}")),
+        };
+        lines.push(list(label, &[text], width, &paint, Paint::yellow));
     }
     for (label, wanted) in [("warnings", Severity::Warning), ("notes", Severity::Note)] {
         let kinds = kinds(report, wanted);
