@@ -1,8 +1,12 @@
 //! The whole path: read, link, decide, write, read again, compare.
 
 mod assemble;
+mod draft;
 
-use std::collections::{BTreeMap, HashMap};
+pub use draft::Decided;
+use draft::Draft;
+
+use std::collections::HashMap;
 use std::path::Path;
 
 use crate::compare::{self, Views};
@@ -12,9 +16,9 @@ use crate::graph::{self, Graph, Request};
 use crate::measure::{self, Sizes};
 use crate::options::Options;
 use crate::output::{self, Written};
-use crate::plan::{self, Bans, Decision, Plan, Shape, Slack};
+use crate::plan::{self, Bans, Plan};
 use crate::report::Report;
-use crate::site::{self, FileId, Site, SitePath};
+use crate::site::{self, FileId, Site};
 use crate::{parallel, variants};
 
 /// What a build made. OUT appears with `Staging::commit`, after the budgets were looked at.
@@ -49,52 +53,16 @@ pub fn build(
     diagnostics.extend(found);
     let mut staging = staging;
     let mut bans = Bans::default();
-    // What earlier rounds showed to get worse, and whether the shape may change at all.
-    let mut avoid: Vec<u32> = Vec::new();
-    let mut reshapes = true;
     for round in 0.. {
         progress("deciding");
-        let shape = match reshapes {
-            true => plan::shape(&site, &graph, options, &avoid)?,
-            false => None,
-        };
-        let linked;
-        let draft = match &shape {
-            Some(shape) if shape.changed => {
-                linked = graph::link(&shape.site, options)?.0;
-                Draft {
-                    site: &shape.site,
-                    graph: &linked,
-                    shape: Some(shape),
-                }
-            }
-            shape => Draft {
-                site: &site,
-                graph: &graph,
-                shape: shape.as_ref(),
-            },
-        };
-        let slack = draft.slack(&site, &graph, options);
-        let shaped = draft.shape.map(|shape| (shape, slack.as_slice()));
-        let plan = match plan::decide(draft.site, draft.graph, shaped, options, &bans) {
-            // Without the new shape there is always a plan.
-            Err(_) if draft.shape.is_some() => {
-                reshapes = false;
-                continue;
-            }
-            plan => plan?,
-        };
+        let decided = Decided::new(&site, &graph, options, &bans)?;
+        let draft = decided.draft(&site, &graph);
         if dry_run {
             let sizes = fast_sizes(draft.site, options)?;
-            let weights = Weights::new(&site, &draft, &plan, &sizes);
-            let later = after_plan(&draft, &plan, options);
+            let weights = Weights::new(&site, &draft, &sizes);
+            let later = after_plan(&draft, options);
             let compared = Compared::new(&site, &graph, Some((&later, draft.site)), &draft, &weights);
-            let made = assemble::Made {
-                draft: &draft,
-                plan: &plan,
-                written: None,
-            };
-            let report = assemble::report(&site, &graph, &made, &compared, diagnostics, options);
+            let report = assemble::report(&site, &graph, &draft, None, &compared, diagnostics, options);
             return Ok(Built {
                 report,
                 staging: None,
@@ -105,22 +73,25 @@ pub fn build(
             None => Staging::begin(root, out, options.force)?,
         };
         progress("writing");
-        let written = output::write(draft.site, draft.graph, &plan, &target, options)?;
+        let written = output::write(draft.site, draft.graph, draft.plan, &target, options)?;
         progress("reading again");
         let (out_site, _) = site::read(target.path(), options)?;
         let (out_graph, _) = graph::link(&out_site, options)?;
         let sizes: Vec<Sizes> = written.iter().map(|w| w.sizes).collect();
-        let weights = Weights::new(&site, &draft, &plan, &sizes);
+        let weights = Weights::new(&site, &draft, &sizes);
         let compared = Compared::new(&site, &graph, Some((&out_graph, &out_site)), &draft, &weights);
         let worse = compared.worse(&graph, options)?;
         let Some((page, why)) = worse.first() else {
             diagnostics.extend(stale_variants(draft.site, &written));
-            let made = assemble::Made {
-                draft: &draft,
-                plan: &plan,
-                written: Some(&written),
-            };
-            let report = assemble::report(&site, &graph, &made, &compared, diagnostics, options);
+            let report = assemble::report(
+                &site,
+                &graph,
+                &draft,
+                Some(&written),
+                &compared,
+                diagnostics,
+                options,
+            );
             return Ok(Built {
                 report,
                 staging: Some(target),
@@ -134,59 +105,17 @@ pub fn build(
         // Built again without what touched these pages, then in the old shape, then without anything.
         let pages: Vec<u32> = worse.iter().map(|(page, _)| *page).collect();
         match round {
-            0 => {
-                avoid = pages.iter().flat_map(|&page| graph.documents(page)).collect();
-                bans.pages.extend(&avoid);
-            }
+            0 => bans
+                .pages
+                .extend(pages.iter().flat_map(|&page| graph.documents(page))),
             1 => {
-                reshapes = false;
+                bans.shape = true;
                 bans.add_pages(&graph, &pages);
             }
             _ => bans.add_all(&graph),
         }
     }
     unreachable!("the loop ends by return or error")
-}
-
-/// The site that is written: SITE, or SITE in another shape. Pages have the same indexes in both.
-struct Draft<'a> {
-    site: &'a Site,
-    graph: &'a Graph,
-    shape: Option<&'a Shape>,
-}
-
-/// What a build would decide about the files of SITE, as a dry run finds it.
-pub fn decisions(site: &Site, graph: &Graph, options: &Options) -> anyhow::Result<Vec<Decision>> {
-    let shape = plan::shape(site, graph, options, &[])?;
-    let linked;
-    let draft = match &shape {
-        Some(shape) if shape.changed => {
-            linked = graph::link(&shape.site, options)?.0;
-            Draft {
-                site: &shape.site,
-                graph: &linked,
-                shape: Some(shape),
-            }
-        }
-        shape => Draft {
-            site,
-            graph,
-            shape: shape.as_ref(),
-        },
-    };
-    let slack = draft.slack(site, graph, options);
-    let shaped = draft.shape.map(|shape| (shape, slack.as_slice()));
-    let plan = plan::decide(draft.site, draft.graph, shaped, options, &Bans::default())?;
-    let of_shape = shape.iter().flat_map(|shape| shape.decisions.iter().cloned());
-    let of_plan = plan
-        .decisions
-        .iter()
-        .map(|d| (draft.site.file(d.file).path.clone(), d.clone()));
-    let in_site = |(path, decision): (SitePath, Decision)| {
-        let file = site.find(path.as_bytes())?;
-        Some(Decision { file, ..decision })
-    };
-    Ok(of_shape.chain(of_plan).filter_map(in_site).collect())
 }
 
 /// Measures SITE as it is.
@@ -198,54 +127,19 @@ pub fn report(root: &Path, options: &Options, progress: Progress<'_>) -> anyhow:
     diagnostics.extend(found);
     progress("measuring");
     let sizes = fast_sizes(&site, options)?;
-    let draft = Draft {
-        site: &site,
-        graph: &graph,
-        shape: None,
-    };
-    let plan = Plan::default();
-    let weights = Weights::new(&site, &draft, &plan, &sizes);
+    let decided = Decided::default();
+    let draft = decided.draft(&site, &graph);
+    let weights = Weights::new(&site, &draft, &sizes);
     let compared = Compared::new(&site, &graph, None, &draft, &weights);
-    let made = assemble::Made {
-        draft: &draft,
-        plan: &plan,
-        written: None,
-    };
     Ok(assemble::report(
         &site,
         &graph,
-        &made,
+        &draft,
+        None,
         &compared,
         diagnostics,
         options,
     ))
-}
-
-impl Draft<'_> {
-    /// What every page won by the new shape. Files that did not change weigh the same on both sides.
-    fn slack(&self, site: &Site, graph: &Graph, options: &Options) -> Vec<Slack> {
-        let Some(shape) = self.shape.filter(|shape| shape.changed) else {
-            return Vec::new();
-        };
-        let weigh = |site: &Site, known: &BTreeMap<SitePath, Sizes>, file: FileId| {
-            let file = site.file(file);
-            known.get(&file.path).copied().unwrap_or(Sizes::plain(file.size))
-        };
-        let before = compare::count(graph, |file| weigh(site, &shape.before, file));
-        let after = compare::count(self.graph, |file| weigh(self.site, &shape.after, file));
-        let overhead = options.request_overhead;
-        let difference = |was: &compare::Count, is: &compare::Count| {
-            let (was, is) = (was.cost(overhead), is.cost(overhead));
-            [is[0] as i64 - was[0] as i64, is[1] as i64 - was[1] as i64]
-        };
-        let pages = before.iter().zip(&after);
-        pages
-            .map(|(was, is)| Slack {
-                first: difference(&was.first, &is.first),
-                follow_up: difference(&was.follow_up, &is.follow_up),
-            })
-            .collect()
-    }
 }
 
 /// What every file weighs: of SITE by its `FileId`, of OUT by the id that the draft has for the same path.
@@ -257,11 +151,11 @@ struct Weights {
 impl Weights {
     /// `sizes`: of the draft's files, as they were written. A file that was edited, or whose content moved, counts
     /// at the fast levels on both sides; all others count as they were written.
-    fn new(site: &Site, draft: &Draft<'_>, plan: &Plan, sizes: &[Sizes]) -> Weights {
+    fn new(site: &Site, draft: &Draft<'_>, sizes: &[Sizes]) -> Weights {
         let mut before: Vec<Sizes> = Vec::with_capacity(site.files.len());
         let mut after = sizes.to_vec();
         let mut was: HashMap<FileId, Sizes> = HashMap::new();
-        for (file, sizes, now) in changed(draft.graph, plan) {
+        for (file, sizes, now) in changed(draft.graph, draft.plan) {
             was.insert(file, sizes);
             after[file.0 as usize] = now;
         }
@@ -311,11 +205,11 @@ fn fast_sizes(site: &Site, options: &Options) -> anyhow::Result<Vec<Sizes>> {
 }
 
 /// The graph that OUT would have.
-fn after_plan(draft: &Draft<'_>, plan: &Plan, options: &Options) -> Graph {
+fn after_plan(draft: &Draft<'_>, options: &Options) -> Graph {
     let context = plan::Context::new(draft.site, draft.graph, options);
     let mut after = draft.graph.clone();
     for (index, page) in after.pages.iter_mut().enumerate() {
-        let stays = |r: &&Request| !plan.saves(&context, index as u32, r.address);
+        let stays = |r: &&Request| !draft.plan.saves(&context, index as u32, r.address);
         page.requests = page.requests.iter().filter(stays).cloned().collect();
     }
     after

@@ -135,8 +135,10 @@ pub struct Bans {
     pub inline: BTreeSet<(u32, AddressId)>,
     /// Any change of this stylesheet.
     pub sheets: BTreeSet<u32>,
-    /// Any change of this page's own CSS.
+    /// Any change of this page's own CSS and markup.
     pub pages: BTreeSet<u32>,
+    /// Any new shape of the site.
+    pub shape: bool,
 }
 
 /// Everything that the passes read.

@@ -11,21 +11,15 @@ use crate::html::Kind;
 use crate::measure;
 use crate::options::Options;
 use crate::output::Written;
-use crate::plan::{Action, Decision, Plan, Shape};
+use crate::plan::{Action, Decision, Shape};
 use crate::report::{self, Report, State};
 use crate::site::{Site, SitePath};
-
-/// What was decided, and what was written if anything was.
-pub(super) struct Made<'a> {
-    pub(super) draft: &'a Draft<'a>,
-    pub(super) plan: &'a Plan,
-    pub(super) written: Option<&'a [Written]>,
-}
 
 pub(super) fn report(
     site: &Site,
     graph: &Graph,
-    made: &Made<'_>,
+    draft: &Draft<'_>,
+    written: Option<&[Written]>,
     compared: &Compared<'_>,
     mut diagnostics: Vec<Diagnostic>,
     options: &Options,
@@ -47,7 +41,7 @@ pub(super) fn report(
                 graph,
                 later.map(|(_, graph)| graph),
                 index as u32,
-                made.draft.shape,
+                draft.shape,
                 &mut names,
             ),
         });
@@ -56,8 +50,8 @@ pub(super) fn report(
     diagnostics.dedup();
     let levels = measure::levels(options);
     let mut totals = report::Totals::of(&pages, site.files.len() as u64);
-    totals.policy = policy_needs(graph, made, options);
-    totals.written = made.written.map(|written| summed(made.draft.site, written));
+    totals.policy = policy_needs(graph, draft, options);
+    totals.written = written.map(|written| summed(draft.site, written));
     Report {
         entry: graph
             .entry
@@ -73,7 +67,7 @@ pub(super) fn report(
         },
         pages,
         totals,
-        decisions: decisions(made),
+        decisions: decisions(draft),
         diagnostics,
         max_requests: None,
     }
@@ -220,8 +214,8 @@ fn requests(
     list
 }
 
-fn decisions(made: &Made<'_>) -> Vec<report::Decision> {
-    let report = |path: &SitePath, d: &Decision| report::Decision {
+fn decisions(draft: &Draft<'_>) -> Vec<report::Decision> {
+    let report = |(path, d): (&SitePath, &Decision)| report::Decision {
         file: path.clone(),
         action: d.action.name(),
         reason: d.reason.clone(),
@@ -232,18 +226,13 @@ fn decisions(made: &Made<'_>) -> Vec<report::Decision> {
             bytes_br: d.cost.bytes_br,
         },
     };
-    let shaped = made.draft.shape.iter().flat_map(|shape| &shape.decisions);
-    let planned = made.plan.decisions.iter();
-    let mut list: Vec<report::Decision> = shaped
-        .map(|(path, decision)| report(path, decision))
-        .chain(planned.map(|d| report(&made.draft.site.file(d.file).path, d)))
-        .collect();
+    let mut list: Vec<report::Decision> = draft.decisions().map(report).collect();
     list.sort_by(|a, b| (&a.file, a.action, &a.reason).cmp(&(&b.file, b.action, &b.reason)));
     list
 }
 
 /// What OUT needs of a policy and SITE did not: pages under no policy today may get one from the server later.
-fn policy_needs(graph: &Graph, made: &Made<'_>, options: &Options) -> Vec<String> {
+fn policy_needs(graph: &Graph, draft: &Draft<'_>, options: &Options) -> Vec<String> {
     let is_data = |u: &crate::css::Url| {
         u.value
             .trim_start()
@@ -254,8 +243,8 @@ fn policy_needs(graph: &Graph, made: &Made<'_>, options: &Options) -> Vec<String
         .sheets
         .iter()
         .any(|sheet| sheet.scan.urls.iter().any(is_data));
-    let mut uses = made.draft.shape.map(|shape| shape.uses).unwrap_or_default();
-    uses.data_images = (uses.data_images || made.plan.uses_data) && !had;
+    let mut uses = draft.shape.map(|shape| shape.uses).unwrap_or_default();
+    uses.data_images = (uses.data_images || draft.plan.uses_data) && !had;
     uses.inline_styles &= !graph.pages.iter().any(|page| page.styled);
     uses.inline_scripts &= !graph.pages.iter().any(|page| page.runs_inline);
     let policies = [crate::policy::Policy::new(&options.csp)];

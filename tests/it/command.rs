@@ -1,7 +1,7 @@
 //! Runs the real binary, and looks at folders.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -43,6 +43,71 @@ pub(crate) fn build(site: &Path, out: &Path, args: &[&str]) -> (Output, Value) {
         output,
         serde_json::from_slice(&report).expect("the report is JSON"),
     )
+}
+
+/// A small site in a folder of its own, which also holds what a test writes.
+pub(crate) struct Place {
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Place {
+        let place = Place {
+            folder: tempfile::tempdir().expect("a place for the test"),
+        };
+        for (path, file) in tree(&fixture("css-images/site"), false) {
+            place.put(&format!("site/{path}"), &file.bytes);
+        }
+        place
+    }
+
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    pub(crate) fn put(&self, path: &str, bytes: &[u8]) {
+        let at = self.at(path);
+        fs::create_dir_all(at.parent().expect("it lies in the place")).expect("a folder of the place");
+        fs::write(at, bytes).expect("a file of the place");
+    }
+
+    /// Arguments with `@` standing for the place.
+    pub(crate) fn args(&self, line: &str) -> Vec<OsString> {
+        let whole = |word: &str| match word.strip_prefix('@') {
+            Some(path) => self.at(path).into_os_string(),
+            None => word.into(),
+        };
+        line.split_whitespace().map(whole).collect()
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).expect("the place");
+        let name = |entry: std::io::Result<fs::DirEntry>| {
+            let name = entry.expect("an entry").file_name();
+            name.into_string().expect("a name that a test gave")
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    }
+
+    /// Runs a line in the place, expects exit status 2 and this on standard error, and that nothing at all was written.
+    #[track_caller]
+    pub(crate) fn refuses(&self, line: &str, said: &str) {
+        let before = (self.names(), tree(self.folder.path(), false));
+        let output = command(self.args(line))
+            .current_dir(self.folder.path())
+            .output()
+            .expect("the binary was built with this test");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{line}: {stderr}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{line}");
+        assert!(stderr.contains(said), "{line}: {stderr:?} does not say {said:?}");
+        assert!(!stderr.contains("panicked"), "{line}: {stderr}");
+        assert_eq!(self.names(), before.0, "{line}");
+        let after = tree(self.folder.path(), false);
+        assert_eq!(differences(&before.1, &after), Vec::<String>::new(), "{line}");
+    }
 }
 
 pub(crate) fn fixture(name: &str) -> PathBuf {

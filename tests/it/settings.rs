@@ -1,49 +1,18 @@
 //! `fewer.toml`, `fewer config`, `fewer explain` and `--traffic`: what wins, what is refused, what is said.
 
-use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
 use std::process::Output;
 
-use crate::command::{command, differences, fixture, tree};
-
-/// A small site beside which a test puts files; commands run in the folder that holds both.
-struct Place {
-    folder: tempfile::TempDir,
-}
+use crate::command::{Place, command, differences, tree};
 
 impl Place {
-    fn new() -> Place {
-        let place = Place {
-            folder: tempfile::tempdir().unwrap(),
-        };
-        for (path, file) in tree(&fixture("css-images/site"), false) {
-            place.put(&format!("site/{path}"), &file.bytes);
-        }
-        place
-    }
-
-    fn at(&self, path: &str) -> PathBuf {
-        self.folder.path().join(path)
-    }
-
-    fn put(&self, path: &str, bytes: &[u8]) {
-        fs::create_dir_all(self.at(path).parent().unwrap()).unwrap();
-        fs::write(self.at(path), bytes).unwrap();
-    }
-
     /// Runs a line in the folder and expects the code; `@` stands for the folder's own path.
     fn run(&self, line: &str, code: i32) -> (String, String) {
-        let whole = |word: &str| match word.strip_prefix('@') {
-            Some(path) => self.at(path).into_os_string(),
-            None => word.into(),
-        };
-        let words: Vec<OsString> = line.split_whitespace().map(whole).collect();
         let Output {
             status,
             stdout,
             stderr,
-        } = command(words)
+        } = command(self.args(line))
             .current_dir(self.folder.path())
             .output()
             .expect("the binary was built with this test");
@@ -54,17 +23,6 @@ impl Place {
         assert_eq!(status.code(), Some(code), "{line}\n{stdout}\n{stderr}");
         assert!(!stderr.contains("panicked"), "{line}: {stderr}");
         (stdout, stderr)
-    }
-
-    /// Expects exit status 2, this on standard error, and that nothing was written.
-    #[track_caller]
-    fn refuses(&self, line: &str, said: &str) {
-        let before = tree(self.folder.path(), false);
-        let (stdout, stderr) = self.run(line, 2);
-        assert!(stderr.contains(said), "{line}: {stderr:?} does not say {said:?}");
-        assert_eq!(stdout, "", "{line}");
-        let after = tree(self.folder.path(), false);
-        assert_eq!(differences(&before, &after), Vec::<String>::new(), "{line}");
     }
 
     /// The stylesheet of OUT after a build with these flags.
