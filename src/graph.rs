@@ -62,6 +62,8 @@ pub struct Graph {
     sheet_of: HashMap<FileId, u32>,
     page_of: HashMap<FileId, u32>,
     index: HashMap<Address, AddressId>,
+    /// By file: the addresses under which pages request it.
+    addresses_of: HashMap<FileId, Vec<AddressId>>,
 }
 
 /// What is known of a page. Requests and uses are those of the document itself; `Graph::documents` adds frames.
@@ -155,6 +157,11 @@ impl Graph {
     /// The id of an address that some page requests.
     pub fn address(&self, address: &Address) -> Option<AddressId> {
         self.index.get(address).copied()
+    }
+
+    /// The addresses under which pages request a file: one, or several with different queries.
+    pub fn addresses_of(&self, file: FileId) -> &[AddressId] {
+        self.addresses_of.get(&file).map_or(&[], Vec::as_slice)
     }
 
     pub fn page_of(&self, file: FileId) -> Option<u32> {
@@ -306,6 +313,12 @@ pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagno
         Diagnostic::new(&site.file(file).path, None, Code::ServiceWorker, message)
     }));
     let Interner { addresses, index } = interner;
+    let mut addresses_of: HashMap<FileId, Vec<AddressId>> = HashMap::new();
+    for (id, address) in addresses.iter().enumerate() {
+        if let Destination::File(file) = address.to {
+            addresses_of.entry(file).or_default().push(id as AddressId);
+        }
+    }
     let graph = Graph {
         mount,
         sheets,
@@ -318,6 +331,7 @@ pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagno
         sheet_of,
         page_of,
         index,
+        addresses_of,
     };
     Ok((graph, diagnostics))
 }

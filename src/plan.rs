@@ -8,7 +8,7 @@
 //! claim things: `flatten`, `combine`, `embed` (sheets of one page), `share`, `embed`, `scripts`, `same`. They work on
 //! one account of all pages (`account`) with one cost model (`cost`), and `made` carries out what they decided. Then
 //! `decide` goes over what stands in each file: stylesheet files first, because what they gain is shared by many
-//! pages (`shared`), then each page's own CSS (`local`). Both are pure functions of graph, bytes and options.
+//! pages (`sheets`), then each page's own CSS (`local`). Both are pure functions of graph, bytes and options.
 
 mod account;
 mod combine;
@@ -26,7 +26,7 @@ mod same;
 mod scripts;
 mod shape;
 mod share;
-mod shared;
+mod sheets;
 mod survey;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -37,7 +37,7 @@ use crate::measure::{self, Levels, Sizes};
 use crate::options::{Options, Pass};
 use crate::site::{FileId, Site};
 
-pub use ledger::{Verdict, Worse};
+pub use account::{Verdict, Worse};
 pub(crate) use printed::Known;
 pub use shape::{Shape, decide as shape};
 
@@ -230,7 +230,7 @@ pub fn decide(
             styles: styles.clone(),
             ..Plan::default()
         };
-        shared::decide(&context, &printed, &bans, &mut plan)?;
+        sheets::decide(&context, &printed, &bans, &mut plan)?;
         local::decide(&context, &bans, &mut plan)?;
         let worse = worse_pages(&context, &plan, &mut measured)?;
         let Some(first) = worse.first() else {
@@ -252,13 +252,14 @@ type Measured = HashMap<u64, Sizes>;
 
 /// Pages that the plan makes worse: measured fast, and with doubtful stylesheets at their final levels.
 fn worse_pages(context: &Context<'_>, plan: &Plan, measured: &mut Measured) -> anyhow::Result<Vec<Worse>> {
-    let fast = ledger::audit(context, plan, |change| (change.before, change.after));
+    let sheets = plan.sheets.iter().map(|(&key, change)| (key, (change.before, change.after)));
+    let fast = ledger::audit(context, plan, &sheets.collect());
     let levels = measure::final_levels(context.options);
     if !fast.is_empty() || levels == measure::levels(context.options) {
         return Ok(fast);
     }
     let full = full_sizes(context, plan, levels, measured)?;
-    Ok(ledger::audit_with(context, plan, &full))
+    Ok(ledger::audit(context, plan, &full))
 }
 
 /// What printing alone saved clearly at the fast levels it also saves at the final ones.

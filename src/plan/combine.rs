@@ -197,6 +197,7 @@ fn join(
             .map(|i| (i.address, ground.stops(i.address, &docs)))
             .collect(),
         starts: vec![(resource, ground.views(&docs))],
+        resizes: Vec::new(),
         grows: Vec::new(),
         blocks: false,
     };

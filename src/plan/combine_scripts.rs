@@ -264,6 +264,7 @@ fn join(work: &mut Work<'_>, items: &[AddressId], docs: &[u32]) -> Result<(), St
     let change = Change {
         stops: items.iter().map(|&i| (i, ground.stops(i, docs))).collect(),
         starts: vec![(resource, ground.views(docs))],
+        resizes: Vec::new(),
         grows: Vec::new(),
         blocks: true,
     };

@@ -116,6 +116,7 @@ fn sheet(work: &mut Work<'_>, index: usize) -> Result<(Cost, usize), String> {
     let change = Change {
         stops: vec![(unit.resource, ground.views(&docs))],
         starts: Vec::new(),
+        resizes: Vec::new(),
         grows: docs.iter().map(|&d| (d, grown)).collect(),
         blocks: true,
     };
@@ -256,6 +257,7 @@ fn carry(
     let change = Change {
         stops: vec![(address, ground.stops(address, docs))],
         starts: Vec::new(),
+        resizes: Vec::new(),
         grows,
         blocks: false,
     };

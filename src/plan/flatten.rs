@@ -96,6 +96,7 @@ fn attempt(work: &mut Work<'_>, key: u32) -> Result<(), String> {
     let change = Change {
         stops,
         starts: vec![(grown, views)],
+        resizes: Vec::new(),
         grows: Vec::new(),
         blocks: false,
     };
@@ -205,10 +206,10 @@ fn comes_from(work: &Work<'_>, document: u32, imported: AddressId, key: u32, inn
 fn address_of(work: &Work<'_>, key: u32) -> Option<AddressId> {
     let graph = work.ground.graph();
     let file = graph.sheets[key as usize].file;
-    let mut found = (0..graph.addresses.len() as u32)
-        .filter(|&a| graph.addresses[a as usize].to == Destination::File(file));
-    let first = found.next()?;
-    found.next().is_none().then_some(first)
+    match graph.addresses_of(file) {
+        [address] => Some(*address),
+        _ => None,
+    }
 }
 
 /// By address: the key of its sheet.

@@ -67,8 +67,6 @@ pub(super) struct Ground<'a> {
     pub(super) docs: Vec<Option<Doc>>,
     /// By address: the documents that request it.
     pub(super) requested_by: Vec<Vec<u32>>,
-    /// By document: the pages whose view it is part of.
-    pub(super) views_of: Vec<Vec<u32>>,
     /// By key of the stylesheet.
     pub(super) selectors: Vec<SelectorFacts>,
     pub(super) codes: BTreeMap<FileId, Code>,
@@ -97,13 +95,9 @@ impl<'a> Ground<'a> {
         });
         let codes = read_scripts(site)?;
         let mut requested_by = vec![Vec::new(); graph.addresses.len()];
-        let mut views_of = vec![Vec::new(); graph.pages.len()];
         for (page, facts) in graph.pages.iter().enumerate() {
             for request in &*facts.requests {
                 requested_by[request.address as usize].push(page as u32);
-            }
-            for &document in &*context.relations.documents[page] {
-                views_of[document as usize].push(page as u32);
             }
         }
         let mut ground = Ground {
@@ -111,7 +105,6 @@ impl<'a> Ground<'a> {
             prints,
             docs: Vec::new(),
             requested_by,
-            views_of,
             selectors,
             codes,
             sizes: Vec::new(),
@@ -271,7 +264,7 @@ impl<'a> Ground<'a> {
             outer,
             has_custom_urls,
             is_utf_8: facts.encoding == Some(encoding_rs::UTF_8),
-            alone: self.views_of[page as usize].len() == 1
+            alone: self.context.relations.views_of[page as usize].len() == 1
                 && context.relations.documents[page as usize].len() == 1,
         }))
     }
@@ -375,7 +368,7 @@ impl<'a> Ground<'a> {
     pub(super) fn views(&self, docs: &[u32]) -> Vec<u32> {
         let views: BTreeSet<u32> = docs
             .iter()
-            .flat_map(|&d| self.views_of[d as usize].iter().copied())
+            .flat_map(|&d| self.context.relations.views_of[d as usize].iter().copied())
             .collect();
         views.into_iter().collect()
     }

@@ -1,12 +1,12 @@
-//! The account of every page: what a plan makes it request and download, compared with before.
+//! Which pages have to do with which files, and whether a plan keeps its promise to all of them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fmt;
+use std::collections::{BTreeMap, HashSet};
 
-use super::{Context, Plan, SheetChange};
-use crate::graph::{AddressId, Destination, Graph, Request};
+use super::account::{Account, Change, Worse};
+use super::shape::difference;
+use super::{Context, Plan};
+use crate::graph::{AddressId, Graph, Request};
 use crate::measure::Sizes;
-use crate::site::FileId;
 
 /// Which pages have to do with a stylesheet or an address, frames included.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct Relations {
     pub(crate) requests: Vec<Vec<u32>>,
     /// By page: the documents of its view, itself first.
     pub(crate) documents: Vec<Box<[u32]>>,
+    /// By document: the pages whose view it is part of.
+    pub(crate) views_of: Vec<Vec<u32>>,
     /// What the entry page's first view leaves in the cache.
     pub(crate) cached: HashSet<AddressId>,
     /// Pages that other pages show in frames.
@@ -29,9 +31,11 @@ impl Relations {
         let mut requests = vec![Vec::new(); graph.addresses.len()];
         let mut documents = Vec::with_capacity(graph.pages.len());
         let mut framed = HashSet::new();
+        let mut views_of = vec![Vec::new(); graph.pages.len()];
         for page in 0..graph.pages.len() as u32 {
             let all = graph.documents(page);
             for &document in &all {
+                views_of[document as usize].push(page);
                 for &key in &*graph.pages[document as usize].sheets {
                     if loads[key as usize].last() != Some(&page) {
                         loads[key as usize].push(page);
@@ -50,6 +54,7 @@ impl Relations {
             loads,
             requests,
             documents,
+            views_of,
             cached: HashSet::new(),
             framed,
         };
@@ -98,186 +103,34 @@ impl Relations {
     }
 }
 
-/// How a page got worse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    RequestsFirst(i64),
-    RequestsFollowUp(i64),
-    FirstGzip(i64),
-    FirstBr(i64),
-    VisitGzip(i64),
-    VisitBr(i64),
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Verdict::RequestsFirst(n) => write!(f, "{n} requests more on its first view"),
-            Verdict::RequestsFollowUp(n) => write!(f, "{n} requests more on its follow-up view"),
-            Verdict::FirstGzip(n) => write!(f, "{n} bytes more on its first view (gzip)"),
-            Verdict::FirstBr(n) => write!(f, "{n} bytes more on its first view (brotli)"),
-            Verdict::VisitGzip(n) => write!(f, "{n} bytes more on a visit (gzip)"),
-            Verdict::VisitBr(n) => write!(f, "{n} bytes more on a visit (brotli)"),
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Worse {
-    pub page: u32,
-    pub verdict: Verdict,
-}
-
-/// What a plan changes for one page; negative numbers save.
-#[derive(Debug, Clone, Copy, Default)]
-struct Change {
-    requests_first: i64,
-    requests_follow_up: i64,
-    first: [i64; 2],
-    follow_up: [i64; 2],
-}
-
-/// Sizes of changed stylesheets by the function, of changed pages as the plan measured them.
+/// Pages that the plan makes worse, with these sizes of its changed stylesheets, before and after.
 pub(super) fn audit(
-    context: &Context<'_>,
-    plan: &Plan,
-    sizes: impl Fn(&SheetChange) -> (Sizes, Sizes),
-) -> Vec<Worse> {
-    let sheets = plan
-        .sheets
-        .iter()
-        .map(|(&key, change)| (key, sizes(change)))
-        .collect();
-    audit_with(context, plan, &sheets)
-}
-
-pub(super) fn audit_with(
     context: &Context<'_>,
     plan: &Plan,
     sheets: &BTreeMap<u32, (Sizes, Sizes)>,
 ) -> Vec<Worse> {
-    let graph = context.graph;
-    let mut growth: HashMap<FileId, [i64; 2]> = HashMap::new();
-    let delta = |(before, after): (Sizes, Sizes)| {
-        [
-            after.gzip as i64 - before.gzip as i64,
-            after.br as i64 - before.br as i64,
-        ]
-    };
-    for (&key, &sizes) in sheets {
-        growth.insert(graph.sheets[key as usize].file, delta(sizes));
-    }
-    for (&page, change) in &plan.pages {
-        growth.insert(
-            graph.pages[page as usize].file,
-            delta((change.before, change.after)),
-        );
-    }
-    let image_sizes = super::shared::image_sizes(context, plan.images.keys().copied());
-    let touched: BTreeSet<u32> = touched_pages(context, plan);
-    let changes: Vec<(u32, Change)> = touched
-        .iter()
-        .map(|&page| (page, change_of(context, plan, &growth, &image_sizes, page)))
-        .collect();
-    let entry = graph
-        .entry
-        .and_then(|e| changes.iter().find(|(p, _)| *p == e))
-        .map(|(_, c)| *c)
-        .unwrap_or_default();
-    let entry_slack = graph.entry.map(|entry| context.slack(entry)).unwrap_or_default();
-    let mut worse = Vec::new();
-    for (page, mut change) in changes {
-        let slack = context.slack(page);
-        (0..2).for_each(|i| change.first[i] += slack.first[i]);
-        (0..2).for_each(|i| change.follow_up[i] += slack.follow_up[i]);
-        let visit = [
-            entry.first[0] + entry_slack.first[0] + change.follow_up[0],
-            entry.first[1] + entry_slack.first[1] + change.follow_up[1],
-        ];
-        let checks = [
-            (
-                change.requests_first,
-                Verdict::RequestsFirst as fn(i64) -> Verdict,
-            ),
-            (change.requests_follow_up, Verdict::RequestsFollowUp),
-            (change.first[0], Verdict::FirstGzip),
-            (change.first[1], Verdict::FirstBr),
-            (visit[0], Verdict::VisitGzip),
-            (visit[1], Verdict::VisitBr),
-        ];
-        if let Some((n, verdict)) = checks.into_iter().find(|(n, _)| *n > 0) {
-            worse.push(Worse {
-                page,
-                verdict: verdict(n),
-            });
-        }
-    }
-    worse
-}
-
-/// Pages that load something changed or request an image that was inlined somewhere.
-fn touched_pages(context: &Context<'_>, plan: &Plan) -> BTreeSet<u32> {
-    let relations = &context.relations;
-    let mut touched = BTreeSet::new();
-    for &key in plan.sheets.keys() {
-        touched.extend(&relations.loads[key as usize]);
-    }
-    for &address in plan.images.keys() {
-        touched.extend(&relations.requests[address as usize]);
-    }
-    touched.extend(plan.pages.keys());
-    if plan.pages.keys().any(|p| relations.framed.contains(p)) {
-        touched.extend(
-            (0..relations.documents.len() as u32).filter(|&p| relations.documents[p as usize].len() > 1),
-        );
-    }
-    touched.extend(context.graph.entry);
-    touched
-}
-
-fn change_of(
-    context: &Context<'_>,
-    plan: &Plan,
-    growth: &HashMap<FileId, [i64; 2]>,
-    image_sizes: &BTreeMap<AddressId, Sizes>,
-    page: u32,
-) -> Change {
     let (graph, relations) = (context.graph, &context.relations);
-    let overhead = context.options.request_overhead as i64;
+    let images = super::sheets::image_sizes(context, plan.images.keys().copied());
+    let account = Account::new(context, |address| {
+        (images.get(&address).copied().unwrap_or_default(), false)
+    });
     let mut change = Change::default();
-    let mut seen = HashSet::new();
-    for request in relations.requests_of(graph, page) {
-        let address = request.address;
-        if !seen.insert(address) {
-            continue;
-        }
-        let was_cached = relations.cached.contains(&address);
-        if plan.images.contains_key(&address) {
-            let saved = plan.saves(context, page, address);
-            let entry_saves = graph.entry.is_some_and(|e| plan.saves(context, e, address));
-            let sizes = image_sizes.get(&address).copied().unwrap_or_default();
-            let cost = [sizes.gzip as i64 + overhead, sizes.br as i64 + overhead];
-            if saved {
-                change.requests_first -= 1;
-                (0..2).for_each(|i| change.first[i] -= cost[i]);
-            }
-            let before = !was_cached;
-            let after = !saved && (!was_cached || entry_saves);
-            let times = i64::from(after) - i64::from(before);
-            change.requests_follow_up += times;
-            (0..2).for_each(|i| change.follow_up[i] += times * cost[i]);
-            continue;
-        }
-        if let Destination::File(file) = graph.addresses[address as usize].to
-            && let Some(grown) = growth.get(&file)
-        {
-            (0..2).for_each(|i| change.first[i] += grown[i]);
-            if !was_cached {
-                (0..2).for_each(|i| change.follow_up[i] += grown[i]);
-            }
-        }
+    for &address in plan.images.keys() {
+        let requests = relations.requests[address as usize].iter().copied();
+        let saved = requests.filter(|&page| plan.saves(context, page, address));
+        change.stops.push((address, saved.collect()));
     }
-    change
+    for (&key, &(before, after)) in sheets {
+        let grown = difference(before, after);
+        let addresses = graph.addresses_of(graph.sheets[key as usize].file);
+        change.resizes.extend(addresses.iter().map(|&address| (address, grown)));
+    }
+    for (&page, changed) in &plan.pages {
+        let grown = difference(changed.before, changed.after);
+        let views = relations.views_of[page as usize].iter();
+        change.grows.extend(views.map(|&view| (view, grown)));
+    }
+    account.faults(&account.effects(&change))
 }
 
 impl Plan {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::shared::image_sizes;
+use super::sheets::image_sizes;
 use super::{Action, Bans, Context, Cost, Decision, Known, PageChange, Plan};
 use crate::css;
 use crate::graph::{AddressId, Destination, Place};

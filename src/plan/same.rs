@@ -126,6 +126,7 @@ fn alias(work: &mut Work<'_>, from: AddressId, to: AddressId) -> Result<(), Stri
     let change = Change {
         stops: vec![(from, ground.stops(from, &docs))],
         starts: vec![(to, ground.stops(from, &docs))],
+        resizes: Vec::new(),
         grows: docs.iter().map(|page| (*page, [longer(page); 2])).collect(),
         blocks: false,
     };

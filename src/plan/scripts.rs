@@ -66,6 +66,7 @@ fn attempt(work: &mut Work<'_>, address: AddressId, file: FileId) -> Result<(), 
     let change = Change {
         stops: vec![(address, ground.stops(address, &docs))],
         starts: Vec::new(),
+        resizes: Vec::new(),
         grows: docs
             .iter()
             .map(|&page| (page, [alone.gzip as i64, alone.br as i64]))

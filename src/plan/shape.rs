@@ -8,14 +8,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::account::{Account, Change, Refusal, Resource};
-use super::cost::Model;
 use super::ground::Ground;
 use super::printed::Known;
 use super::survey::Link;
 use super::{
     Action, Context, Cost, Decision, combine, combine_scripts, embed, flatten, made, same, scripts, share,
 };
-use crate::graph::{AddressId, Destination, Graph};
+use crate::graph::{AddressId, Graph};
 use crate::measure::Sizes;
 use crate::options::{Options, Pass};
 use crate::policy::Uses;
@@ -84,7 +83,7 @@ impl Item {
 /// The decisions of one round.
 pub(super) struct Work<'a> {
     pub(super) ground: &'a Ground<'a>,
-    pub(super) account: Account,
+    pub(super) account: Account<'a>,
     /// By key: what the sheet says now, where that is known as Unicode.
     pub(super) texts: Vec<Option<Arc<str>>>,
     pub(super) flattened: BTreeSet<u32>,
@@ -188,7 +187,7 @@ pub fn decide(site: &Site, graph: &Graph, options: &Options, avoid: &[u32]) -> a
             let booked = work.booked[page as usize];
             let more = [real[0] - booked[0], real[1] - booked[1]];
             grown.insert(page, more);
-            for &view in &ground.views_of[page as usize] {
+            for &view in &ground.context.relations.views_of[page as usize] {
                 work.account.correct(view, more, false);
             }
         }
@@ -226,24 +225,17 @@ impl<'a> Work<'a> {
     fn new(ground: &'a Ground<'a>, bans: &'a Bans) -> Work<'a> {
         let context = ground.context;
         let graph = context.graph;
-        let model = Model::of(context);
-        let mut account = Account::new(
-            graph,
-            &context.relations,
-            context.options.request_overhead,
-            model,
-            |address| ground.sizes[address as usize],
-        );
-        for (address, entry) in graph.addresses.iter().enumerate() {
-            if let Destination::File(file) = entry.to
-                && let Some(key) = graph.sheet_of(file)
-                && let Ok(printed) = &ground.prints[key as usize]
-            {
-                account.resize(address as u32, printed.before);
+        let mut account = Account::new(context, |address| ground.sizes[address as usize]);
+        for (key, printed) in ground.prints.iter().enumerate() {
+            let Ok(printed) = printed else { continue };
+            // Of a gain only half: the final levels see less of it than the fast ones.
+            let grown = difference(printed.before, printed.sizes).map(|bytes| bytes.max(bytes / 2));
+            for &address in graph.addresses_of(graph.sheets[key].file) {
+                account.grow(address, grown);
             }
         }
         for (page, &gain) in ground.gains.iter().enumerate() {
-            for &view in &ground.views_of[page] {
+            for &view in &ground.context.relations.views_of[page] {
                 account.correct(view, gain, false);
             }
         }

@@ -508,6 +508,7 @@ impl<'c> Proposal<'c> {
         let change = Change {
             stops,
             starts: vec![(resource, views)],
+            resizes: Vec::new(),
             grows: growth.into_iter().collect(),
             blocks: false,
         };

@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::cost::Model;
+use super::account::{Account, Change};
 use super::printed::{Printed, Prints, with_images};
+use super::shape::difference;
 use super::{Action, Bans, Context, Cost, Decision, Plan, SheetChange};
 use crate::graph::{AddressId, Destination, Place};
 use crate::image;
@@ -27,12 +28,6 @@ struct Candidate {
     sheets: BTreeSet<u32>,
     /// Pages that request it.
     pages: usize,
-}
-
-/// The growth of every page so far, gzip and brotli: of its first view and of its follow-up view.
-struct Balance {
-    first: Vec<[i64; 2]>,
-    follow_up: Vec<[i64; 2]>,
 }
 
 pub(super) fn decide(
@@ -129,36 +124,23 @@ struct Work<'a> {
     prints: &'a Prints,
     bans: &'a Bans,
     state: BTreeMap<u32, State<'a>>,
-    balance: Balance,
-    model: Model,
-}
-
-/// What one candidate would do to one page.
-struct Effect {
-    page: u32,
-    saved: bool,
-    first: [i64; 2],
-    follow_up: [i64; 2],
-    follow_up_requests: i64,
+    account: Account<'a>,
 }
 
 impl<'a> Work<'a> {
     fn new(context: &'a Context<'a>, prints: &'a Prints, bans: &'a Bans) -> Work<'a> {
-        let pages = context.graph.pages.len();
-        let slack = (0..pages as u32).map(|page| context.slack(page));
-        let mut balance = Balance {
-            first: slack.clone().map(|slack| slack.first).collect(),
-            follow_up: slack.map(|slack| slack.follow_up).collect(),
-        };
+        let mut account = Account::new(context, |_| Default::default());
         let mut state = BTreeMap::new();
         for (key, printed) in prints.iter().enumerate() {
-            let key = key as u32;
             let Ok(printed) = printed else { continue };
+            let key = key as u32;
             if bans.sheets.contains(&key) {
                 continue;
             }
             let grown = difference(printed.before, printed.sizes);
-            add_growth(context, key, grown, &mut balance);
+            for &address in addresses_of(context, key) {
+                account.grow(address, grown);
+            }
             state.insert(
                 key,
                 State {
@@ -173,8 +155,7 @@ impl<'a> Work<'a> {
             prints,
             bans,
             state,
-            balance,
-            model: Model::of(context),
+            account,
         }
     }
 
@@ -362,19 +343,34 @@ impl<'a> Work<'a> {
             let sizes = measure::sizes(&bytes, encoded, measure::levels(context.options), context.options);
             grown.insert(key, (sizes, difference(state.sizes, sizes)));
         }
-        let effects = self.effects(candidate, &grown, own);
-        let expected = self.expected(candidate, &grown, own, &effects);
-        let loads = grown
-            .keys()
-            .map(|&key| context.relations.loads[key as usize].len())
-            .max();
-        let few = candidate.pages * SHARE < loads.unwrap_or_default();
-        let cost = self.check(&effects, expected, few)?;
-        for effect in &effects {
-            let page = effect.page as usize;
-            (0..2).for_each(|i| self.balance.first[page][i] += effect.first[i]);
-            (0..2).for_each(|i| self.balance.follow_up[page][i] += effect.follow_up[i]);
+        self.account.weigh(candidate.address, own);
+        let mut change = Change {
+            stops: vec![(candidate.address, self.saved(candidate.address, &grown))],
+            ..Change::default()
+        };
+        for (&key, &(_, grown)) in &grown {
+            let addresses = addresses_of(context, key).iter();
+            change.resizes.extend(addresses.map(|&address| (address, grown)));
         }
+        let effects = self.account.effects(&change);
+        if effects.cost.requests_first == 0 {
+            return Err("no page would make fewer requests: other elements ask for it as well".into());
+        }
+        // Pages that never show it pay for it on every first view: that is fair where many do, or where all first
+        // views together still win.
+        if !effects.all_win() {
+            let loads = grown.keys().map(|&key| context.relations.loads[key as usize].len());
+            if candidate.pages * SHARE < loads.max().unwrap_or_default() {
+                return Err("too few of the pages that load its stylesheet show it".into());
+            }
+            effects.pay()?;
+        }
+        let name = |page: u32| {
+            let file = context.graph.pages[page as usize].file;
+            context.site.file(file).path.to_string()
+        };
+        self.account.check(&effects, &name)?;
+        let cost = self.account.book(effects);
         for (key, (sizes, _)) in &grown {
             if let Some(state) = self.state.get_mut(key) {
                 state.inlined.insert(candidate.address);
@@ -391,163 +387,32 @@ impl<'a> Work<'a> {
         Ok((cost, reason))
     }
 
-    fn effects(
-        &self,
-        candidate: &Candidate,
-        grown: &BTreeMap<u32, (Sizes, [i64; 2])>,
-        own: Sizes,
-    ) -> Vec<Effect> {
+    /// Pages that no longer request the image when these sheets carry it too.
+    fn saved(&self, address: AddressId, grown: &BTreeMap<u32, (Sizes, [i64; 2])>) -> Vec<u32> {
         let (graph, relations) = (self.context.graph, &self.context.relations);
-        let overhead = self.context.options.request_overhead as i64;
-        let price = [own.gzip as i64 + overhead, own.br as i64 + overhead];
-        let address = candidate.address;
-        let carried = |key: u32| {
+        let carries = |key: u32| {
             grown.contains_key(&key) || self.state.get(&key).is_some_and(|s| s.inlined.contains(&address))
         };
-        let is_saved = |page: u32| {
+        let is_saved = |page: &u32| {
             relations.is_saved(
                 graph,
-                page,
+                *page,
                 address,
-                |_, found| matches!(found.place, Place::Sheet(k) if carried(k)),
+                |_, found| matches!(found.place, Place::Sheet(key) if carries(key)),
             )
         };
-        let was_cached = relations.cached.contains(&address);
-        let entry_saves = was_cached && graph.entry.is_some_and(is_saved);
-        let mut pages: BTreeSet<u32> = relations.requests[address as usize].iter().copied().collect();
-        for key in grown.keys() {
-            pages.extend(&relations.loads[*key as usize]);
-        }
-        let effect = |page: u32| {
-            let mut effect = Effect {
-                page,
-                saved: false,
-                first: [0; 2],
-                follow_up: [0; 2],
-                follow_up_requests: 0,
-            };
-            let mut requested = false;
-            let mut seen = BTreeSet::new();
-            for request in relations.requests_of(graph, page) {
-                requested |= request.address == address;
-                let Destination::File(file) = graph.addresses[request.address as usize].to else {
-                    continue;
-                };
-                let Some((_, g)) = graph.sheet_of(file).and_then(|key| grown.get(&key)) else {
-                    continue;
-                };
-                if !seen.insert(request.address) {
-                    continue;
-                }
-                (0..2).for_each(|i| effect.first[i] += g[i]);
-                if !relations.cached.contains(&request.address) {
-                    (0..2).for_each(|i| effect.follow_up[i] += g[i]);
-                }
-            }
-            if requested {
-                effect.saved = is_saved(page);
-                let times = i64::from(!effect.saved && (!was_cached || entry_saves)) - i64::from(!was_cached);
-                effect.follow_up_requests = times;
-                (0..2).for_each(|i| effect.follow_up[i] += times * price[i]);
-                if effect.saved {
-                    (0..2).for_each(|i| effect.first[i] -= price[i]);
-                }
-            }
-            effect
-        };
-        pages.into_iter().map(effect).collect()
-    }
-
-    /// What a visit would cost more, by the cost model.
-    fn expected(
-        &self,
-        candidate: &Candidate,
-        grown: &BTreeMap<u32, (Sizes, [i64; 2])>,
-        own: Sizes,
-        effects: &[Effect],
-    ) -> [f64; 2] {
-        let (entry, relations) = (self.context.graph.entry, &self.context.relations);
-        let before = &relations.requests[candidate.address as usize];
-        let saved: BTreeSet<u32> = effects.iter().filter(|e| e.saved).map(|e| e.page).collect();
-        let after: Vec<u32> = before
+        relations.requests[address as usize]
             .iter()
             .copied()
-            .filter(|page| !saved.contains(page))
-            .collect();
-        let times = self.model.fetches(&after, entry) - self.model.fetches(before, entry);
-        let mut expected = self.model.fetch(own, false).map(|bytes| bytes * times);
-        for (&key, (_, grown)) in grown {
-            let times = self.model.fetches(&relations.loads[key as usize], entry);
-            (0..2).for_each(|i| expected[i] += times * self.model.body(grown[i], true));
-        }
-        expected
+            .filter(is_saved)
+            .collect()
     }
+}
 
-    /// The cost over all pages, or why the change is refused.
-    fn check(&self, effects: &[Effect], expected: [f64; 2], few: bool) -> Result<Cost, String> {
-        let graph = self.context.graph;
-        let mut cost = Cost::default();
-        let mut entry = graph
-            .entry
-            .map(|e| self.balance.first[e as usize])
-            .unwrap_or_default();
-        for effect in effects {
-            cost.requests_first -= i64::from(effect.saved);
-            cost.requests_follow_up += effect.follow_up_requests;
-            cost.bytes_gzip += effect.first[0];
-            cost.bytes_br += effect.first[1];
-            if Some(effect.page) == graph.entry {
-                (0..2).for_each(|i| entry[i] += effect.first[i]);
-            }
-        }
-        if cost.requests_first == 0 {
-            return Err("no page would make fewer requests: other elements ask for it as well".into());
-        }
-        // Pages that never show it pay for it on every first view: that is fair where many do, or where all first views
-        // together still win.
-        let all_win = cost.bytes_gzip < 0 && cost.bytes_br < 0;
-        if few && !all_win {
-            return Err("too few of the pages that load its stylesheet show it".to_owned());
-        }
-        if !all_win && (expected[0] >= 0.0 || expected[1] >= 0.0) {
-            return Err(format!(
-                "does not pay: a visit would cost {:.0} bytes more (gzip), {:.0} (brotli)",
-                expected[0], expected[1]
-            ));
-        }
-        let name = |page: u32| {
-            self.context
-                .site
-                .file(graph.pages[page as usize].file)
-                .path
-                .to_string()
-        };
-        for effect in effects {
-            let (first, follow) = (
-                self.balance.first[effect.page as usize],
-                self.balance.follow_up[effect.page as usize],
-            );
-            if effect.follow_up_requests > 0 {
-                return Err(format!(
-                    "{} would ask for it on a follow-up view",
-                    name(effect.page)
-                ));
-            }
-            let grows =
-                |i: usize| first[i] + effect.first[i] > 0 || entry[i] + follow[i] + effect.follow_up[i] > 0;
-            if grows(0) || grows(1) {
-                return Err(format!("{} would get larger", name(effect.page)));
-            }
-        }
-        // A larger first view of the entry page is part of every visit, also of those that end elsewhere.
-        let affected: BTreeSet<u32> = effects.iter().map(|e| e.page).collect();
-        let others = (0..graph.pages.len() as u32).filter(|page| !affected.contains(page));
-        let grows = |page: &u32| (0..2).any(|i| entry[i] + self.balance.follow_up[*page as usize][i] > 0);
-        match others.filter(|_| entry != [0; 2]).find(grows) {
-            Some(page) => Err(format!("a visit that ends at {} would get larger", name(page))),
-            None => Ok(cost),
-        }
-    }
+/// The addresses under which pages request a stylesheet.
+fn addresses_of<'a>(context: &Context<'a>, key: u32) -> &'a [AddressId] {
+    let graph = context.graph;
+    graph.addresses_of(graph.sheets[key as usize].file)
 }
 
 fn requests(n: i64) -> String {
@@ -555,33 +420,6 @@ fn requests(n: i64) -> String {
         "1 request".to_owned()
     } else {
         format!("{n} requests")
-    }
-}
-
-fn difference(before: Sizes, after: Sizes) -> [i64; 2] {
-    [
-        after.gzip as i64 - before.gzip as i64,
-        after.br as i64 - before.br as i64,
-    ]
-}
-
-/// Books what a stylesheet gained or lost on every page that loads it.
-fn add_growth(context: &Context<'_>, key: u32, grown: [i64; 2], balance: &mut Balance) {
-    let (graph, relations) = (context.graph, &context.relations);
-    for &page in &relations.loads[key as usize] {
-        let mut seen = BTreeSet::new();
-        for request in relations.requests_of(graph, page) {
-            let Destination::File(file) = graph.addresses[request.address as usize].to else {
-                continue;
-            };
-            if graph.sheet_of(file) != Some(key) || !seen.insert(request.address) {
-                continue;
-            }
-            (0..2).for_each(|i| balance.first[page as usize][i] += grown[i]);
-            if !relations.cached.contains(&request.address) {
-                (0..2).for_each(|i| balance.follow_up[page as usize][i] += grown[i]);
-            }
-        }
     }
 }
 
