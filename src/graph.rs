@@ -3,8 +3,9 @@
 //! A page's own requests come from its markup, its stylesheets, its `style` elements and attributes; the documents
 //! of its frames add theirs. Requests are kept by address (path and query): that is what a browser's cache is keyed by.
 
+mod markup;
 mod page;
-pub(crate) use page::{document_base, is_css, is_live, names_stylesheet, style_tags};
+pub(crate) use markup::{document_base, is_css, is_live, names_stylesheet, style_tags};
 mod sheet;
 
 use std::collections::{BTreeSet, HashMap};
@@ -98,6 +99,8 @@ pub struct Page {
     /// New `style` and `script` elements would be allowed.
     pub allows_inline_styles: bool,
     pub allows_inline_scripts: bool,
+    /// Its policies let it load stylesheets and scripts of the site under any name.
+    pub allows_own_names: bool,
     /// So many of the first stylesheet links stand in `head`, and the scanner found the same links as the tree has.
     pub head_links: u32,
     /// Files named with `integrity`, and whether that is the hash of the file's bytes.

@@ -21,6 +21,7 @@ mod ledger;
 mod local;
 mod made;
 mod markup;
+mod placeholder;
 mod printed;
 mod same;
 mod scripts;
@@ -252,7 +253,10 @@ type Measured = HashMap<u64, Sizes>;
 
 /// Pages that the plan makes worse: measured fast, and with doubtful stylesheets at their final levels.
 fn worse_pages(context: &Context<'_>, plan: &Plan, measured: &mut Measured) -> anyhow::Result<Vec<Worse>> {
-    let sheets = plan.sheets.iter().map(|(&key, change)| (key, (change.before, change.after)));
+    let sheets = plan
+        .sheets
+        .iter()
+        .map(|(&key, change)| (key, (change.before, change.after)));
     let fast = ledger::audit(context, plan, &sheets.collect());
     let levels = measure::final_levels(context.options);
     if !fast.is_empty() || levels == measure::levels(context.options) {

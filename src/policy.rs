@@ -64,6 +64,15 @@ impl Policy {
         self.sources(&STYLE_ELEMENTS).all(allows_all_inline)
     }
 
+    /// Stylesheets and scripts of the site itself may be loaded under any name: every source list that governs them has
+    /// `'self'` or `*`.
+    pub fn allows_own_names(&self) -> bool {
+        let is_own = |source: &String| source.eq_ignore_ascii_case("'self'") || source == "*";
+        self.sources(&STYLE_ELEMENTS)
+            .chain(self.sources(&SCRIPT_ELEMENTS))
+            .all(|list| list.iter().any(is_own))
+    }
+
     /// Inline `script` elements may be added without nonce or hash.
     pub fn allows_inline_scripts(&self) -> bool {
         self.sources(&SCRIPT_ELEMENTS).all(allows_all_inline)
@@ -234,6 +243,26 @@ mod tests {
         check(&["default-src 'self' 'nonce-q7'"], "");
         check(&["default-src 'self'; style-src 'self' 'nonce-q7'"], "");
         check(&["script-src 'sha256-x'"], "dsa");
+    }
+
+    #[test]
+    fn own_files_under_new_names() {
+        let check = |text: &str, expected: bool| {
+            assert_eq!(
+                Policy::new(&[text.to_string()]).allows_own_names(),
+                expected,
+                "{text}"
+            )
+        };
+        check("", true);
+        check("img-src 'none'", true);
+        check("style-src 'self'", true);
+        check("default-src 'SELF'", true);
+        check("default-src *", true);
+        check("style-src https://example.org/css/site.css", false);
+        check("style-src 'self'; script-src /js/", false);
+        check("default-src 'none'; style-src 'self'", false);
+        check("style-src 'none', style-src 'self'", false);
     }
 
     #[test]

@@ -4,15 +4,16 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
+use super::markup::{Bases, is_live, names_stylesheet, style_tags};
 use super::sheet::prints_style;
 use super::{Address, Destination, Initiator, Interner, Page, Place, Request, Sheet, Use};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::html::{self, Kind, Scan, Tag};
+use crate::html::{self, Kind, Scan};
 use crate::media::Media;
 use crate::options::Options;
 use crate::policy::{Headers, Policy};
 use crate::site::{FileId, Site};
-use crate::url::{self, Base, Mount, Target};
+use crate::url::{self, Mount, Target};
 use crate::view::{self, From, Library, Window};
 use crate::{charset, css, integrity};
 
@@ -93,48 +94,6 @@ pub(super) fn fallback_encoding(options: &Options) -> anyhow::Result<&'static En
     }
 }
 
-/// What the references of a page resolve against.
-///
-/// A `base` element counts for what comes after it; a sheet or script before it was asked for by then (HTML standard,
-/// "fetch and process the linked resource" runs when the element is inserted). Such pages are counted, not edited.
-struct Bases {
-    document: Base,
-    own: Base,
-    /// References, as written, that stand before a `base` element and not also behind it.
-    early: HashSet<String>,
-}
-
-impl Bases {
-    fn new(own: Base, scan: &Scan) -> Bases {
-        let document = document_base(&own, scan);
-        let is_base = |t: &&Tag| t.name == "base" && is_live(t) && t.get("href").is_some();
-        let mut early = HashSet::new();
-        if let Some(at) = scan.tags.iter().position(|t| is_base(&t)) {
-            let urls = |tags: &[Tag]| -> HashSet<String> {
-                tags.iter()
-                    .filter(|t| is_live(t))
-                    .flat_map(html::references)
-                    .map(|r| r.url)
-                    .collect()
-            };
-            let late = urls(&scan.tags[at + 1..]);
-            early = urls(&scan.tags[..at])
-                .into_iter()
-                .filter(|url| !late.contains(url))
-                .collect();
-        }
-        Bases { document, own, early }
-    }
-
-    fn of(&self, raw: &str) -> &Base {
-        if self.early.contains(raw) {
-            &self.own
-        } else {
-            &self.document
-        }
-    }
-}
-
 /// The library that a page's view looks stylesheets up in.
 struct Shelf<'a> {
     context: &'a Context<'a>,
@@ -158,48 +117,6 @@ impl Library for Shelf<'_> {
         }
         Some((key, &*sheet.compiled))
     }
-}
-
-/// The document base: the first `base` element with an `href` in the tree decides, also for what stands before it.
-pub(crate) fn document_base(own: &Base, scan: &Scan) -> Base {
-    let found = scan
-        .tags
-        .iter()
-        .find(|t| t.name == "base" && is_live(t) && t.get("href").is_some());
-    match found.and_then(|t| t.get("href")) {
-        Some(href) => url::with_base_element(own, href),
-        None => own.clone(),
-    }
-}
-
-/// Part of the document as a browser with scripting builds it.
-pub(crate) fn is_live(tag: &Tag) -> bool {
-    !tag.within.noscript && !tag.within.template && !tag.within.srcdoc
-}
-
-/// A `style` element that browsers read as CSS.
-pub(crate) fn is_css(tag: &Tag) -> bool {
-    tag.name == "style"
-        && tag.get("type").is_none_or(|t| {
-            let t = t.trim_matches(|c: char| c.is_ascii_whitespace());
-            t.is_empty() || t.eq_ignore_ascii_case("text/css")
-        })
-}
-
-/// A `link` whose `rel` says `stylesheet`, alternate and titled ones too.
-pub(crate) fn names_stylesheet(tag: &Tag) -> bool {
-    let is_stylesheet = |rel: &str| {
-        rel.split_ascii_whitespace()
-            .any(|word| word.eq_ignore_ascii_case("stylesheet"))
-    };
-    tag.name == "link" && !tag.within.foreign && tag.get("rel").is_some_and(is_stylesheet)
-}
-
-/// The `style` elements of the scan that `view::style_elements` also counts, in the same order.
-pub(crate) fn style_tags(scan: &Scan) -> impl Iterator<Item = &Tag> {
-    scan.tags
-        .iter()
-        .filter(|t| is_css(t) && is_live(t) && t.content.is_some())
 }
 
 /// Carriage returns become newlines, as the HTML standard's input stream does.
@@ -294,6 +211,7 @@ fn blank(file: FileId, encoding: Option<&'static Encoding>, hash: u64) -> Page {
         hashes_styles: false,
         allows_inline_styles: false,
         allows_inline_scripts: false,
+        allows_own_names: false,
         head_links: 0,
         integrity: Box::default(),
         runs_inline: false,
@@ -524,6 +442,7 @@ fn mark(
     page.hashes_styles = policy.hashes_styles();
     page.allows_inline_styles = policy.allows_inline_styles();
     page.allows_inline_scripts = policy.allows_inline_scripts();
+    page.allows_own_names = policy.allows_own_names();
     let scanned = scan
         .tags
         .iter()

@@ -473,6 +473,7 @@ mod tests {
         Change {
             stops: vec![(resource, views.to_vec())],
             starts: Vec::new(),
+            resizes: Vec::new(),
             grows: grows
                 .iter()
                 .map(|&(page, bytes)| (page, [bytes, bytes]))
@@ -494,7 +495,10 @@ mod tests {
     #[test]
     fn the_cache_of_a_visit_counts() {
         // The others live on what the entry page left them.
-        check(stop(1, &[0], &[(0, 200)]), Err("page 1 would take 1 more requests on its follow-up view"));
+        check(
+            stop(1, &[0], &[(0, 200)]),
+            Err("page 1 would take 1 more requests on its follow-up view"),
+        );
         // In all pages it travels again with each: the entry page saves 200 and pays for its own reload.
         check(
             stop(1, &[0, 1, 2], &[(0, 300), (1, 300), (2, 300)]),

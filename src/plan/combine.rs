@@ -270,6 +270,9 @@ fn single(work: &mut Work<'_>, item: &Item, docs_of: &BTreeMap<Item, Vec<u32>>, 
 impl Work<'_> {
     pub(super) fn add_unit(&mut self, unit: Unit) {
         let index = self.units.len();
+        if unit.items.is_empty() {
+            self.new_units.push(index);
+        }
         for item in &unit.items {
             self.unit_of.entry(item.clone()).or_default().push(index);
         }

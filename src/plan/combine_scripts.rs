@@ -88,6 +88,9 @@ fn docs_of(work: &Work<'_>) -> (Docs, Vec<(AddressId, u32, &'static str)>) {
         let page_refuses = match () {
             () if !doc.alone => Some("has to do with frames"),
             () if doc.looks_up_scripts => Some("has a script that looks up script elements"),
+            () if !ground.graph().pages[page as usize].allows_own_names => {
+                Some("has a policy that names the files it may load")
+            }
             () if work.bans.pages.contains(&page) => Some("would get larger"),
             () => None,
         };

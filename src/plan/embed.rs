@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::account::{Change, Refusal};
+use super::placeholder::{self, Shared};
 use super::shape::{Fate, Unit, Work, bytes_of};
-use super::share::{self, Shared};
 use super::{Action, Cost};
 use crate::css;
 use crate::graph::AddressId;
@@ -219,7 +219,7 @@ fn carry(
         Err(refusal) => return Ok(Err(Refusal::from(refusal.reason()))),
     };
     let alone = ground.measure(url.as_bytes());
-    let mut styled = share::shared(ground, &url, &bytes);
+    let mut styled = Shared::new(ground, &url, &bytes);
     let mut plain = BTreeSet::new();
     let mut grows = Vec::new();
     for &page in docs {
@@ -227,35 +227,34 @@ fn carry(
         let bias = work.bias(page, near + far + 1);
         // A repetition is one match in 258 bytes (RFC 1951, section 3.2.5).
         let copy = COPY * (1 + url.len() as i64 / 258);
-        let in_src = [
+        let in_place = [
             alone.gzip as i64 * (1 + far) + near * copy,
             alone.br as i64 + (near + far) * copy,
         ];
-        let grown = match styled.as_mut().filter(|_| near + far > 0) {
+        let marks = placeholder::growth(work, page, near, far);
+        let in_rule = [alone.gzip as i64, alone.br as i64];
+        let in_rule = [in_rule[0] + RULE + marks[0], in_rule[1] + RULE + marks[1]];
+        let many = near + far > 0 && in_rule[0] < in_place[0] && placeholder::may_style(work, page);
+        let styled = styled.as_mut().filter(|_| many);
+        let grown = match styled.filter(|shared| shared.suits(work, page, address, true)) {
             Some(shared) => {
-                let marks = share::placeholders(work, page, near, far);
-                let rule = [
-                    alone.gzip as i64 + RULE + marks[0],
-                    alone.br as i64 + RULE + marks[1],
-                ];
-                let better = rule[0] < in_src[0];
-                if better && share::may_style(work, page) && share::takes(work, page, address, shared, true) {
-                    shared.docs.insert(page);
-                    rule
-                } else {
-                    plain.insert(page);
-                    in_src
-                }
+                shared.docs.insert(page);
+                in_rule
             }
-            None => {
+            None if placeholder::may_rewrite(ground, page, address, &url) => {
                 plain.insert(page);
-                in_src
+                in_place
             }
+            None => continue,
         };
         grows.push((page, [grown[0] + bias[0], grown[1] + bias[1]]));
     }
+    let docs: Vec<u32> = grows.iter().map(|(page, _)| *page).collect();
+    if docs.is_empty() {
+        return Ok(Err(Refusal::from("a selector could see the other address")));
+    }
     let change = Change {
-        stops: vec![(address, ground.stops(address, docs))],
+        stops: vec![(address, ground.stops(address, &docs))],
         starts: Vec::new(),
         resizes: Vec::new(),
         grows,

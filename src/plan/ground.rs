@@ -69,6 +69,8 @@ pub(super) struct Ground<'a> {
     pub(super) requested_by: Vec<Vec<u32>>,
     /// By key of the stylesheet.
     pub(super) selectors: Vec<SelectorFacts>,
+    /// By key: those of its attribute selectors that pictures could be asked by.
+    pub(super) tests: Vec<Vec<AttributeTest>>,
     pub(super) codes: BTreeMap<FileId, Code>,
     pub(super) sizes: Vec<(Sizes, bool)>,
     /// By page: what printing its own CSS will save.
@@ -105,6 +107,7 @@ impl<'a> Ground<'a> {
             prints,
             docs: Vec::new(),
             requested_by,
+            tests: selectors.iter().map(tests_of_pictures).collect(),
             selectors,
             codes,
             sizes: Vec::new(),
@@ -170,6 +173,11 @@ impl<'a> Ground<'a> {
             return Ok(None);
         }
         let mut found = survey::read(context.site, context.graph, page)?;
+        // What CSS asks for is asked for by something else as well.
+        let others = &mut found.survey.others;
+        others.extend(facts.uses.iter().map(|used| used.address));
+        others.sort_unstable();
+        others.dedup();
         let mut tests = Vec::new();
         let mut replaced = Vec::new();
         let (mut sees_links, mut unreadable) = (false, !facts.aligned);
@@ -183,7 +191,7 @@ impl<'a> Ground<'a> {
         for text in &found.styles {
             let selectors = css::selector_facts(text);
             add(&selectors);
-            tests.extend(selectors.tests_of_images);
+            tests.extend(tests_of_pictures(&selectors));
             replaced.extend(selectors.replaced);
         }
         let (mut reads_sheets, mut reads_images) = (false, found.survey.swaps_images);
@@ -191,8 +199,7 @@ impl<'a> Ground<'a> {
         let (mut lexical, mut unread, mut outer) = (BTreeSet::new(), false, Vec::new());
         let mut names: BTreeSet<String> = BTreeSet::new();
         let mut codes: Vec<&Code> = Vec::new();
-        let files = found.survey.scripts.iter().map(|s| s.address);
-        for address in files.chain(found.survey.others.iter().copied()) {
+        for address in facts.requests.iter().map(|request| request.address) {
             if let Destination::File(file) = context.graph.addresses[address as usize].to
                 && let Some(code) = self.codes.get(&file)
             {
@@ -233,9 +240,13 @@ impl<'a> Ground<'a> {
                 names.contains("") || names.contains(&*name)
             })
         });
-        let fixed_names = is_named.then_some("a script of the page names a stylesheet of it");
+        let fixed_names = match () {
+            () if is_named => Some("a script of the page names a stylesheet of it"),
+            () if !facts.allows_own_names => Some("a policy names the files that the page may load"),
+            () => None,
+        };
         let fixed_sheets = match () {
-            () if is_named => fixed_names,
+            () if fixed_names.is_some() => fixed_names,
             () if reads_sheets => Some("a script of the page may look up stylesheets"),
             () if sees_links => Some("a selector of the page could see that a link is gone"),
             () => None,
@@ -280,12 +291,6 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// Whether CSS of the document asks for the address as well.
-    fn is_used_by_css(&self, page: u32, address: AddressId) -> bool {
-        let facts = &self.graph().pages[page as usize];
-        facts.uses.iter().any(|used| used.address == address)
-    }
-
     /// The one link of a page to this address, if it can be written in another way.
     pub(super) fn link(&self, page: u32, address: AddressId) -> Option<&Link> {
         let doc = self.docs[page as usize].as_ref()?;
@@ -293,27 +298,23 @@ impl<'a> Ground<'a> {
         let link = links.next().filter(|link| link.free)?;
         let apart = links.next().is_none()
             && doc.fixed_names.is_none()
-            && doc.survey.others.binary_search(&address).is_err()
-            && !self.is_used_by_css(page, address);
+            && doc.survey.others.binary_search(&address).is_err();
         apart.then_some(link)
     }
 
-    /// All `img` of a page with this address, if nothing else asks for it and all can be written in another way.
-    pub(super) fn images(&self, page: u32, address: AddressId) -> Vec<&Image> {
+    /// All places of a page that name this picture, if nothing else asks for it and all can be written in another way.
+    pub(super) fn images(&self, page: u32, address: AddressId) -> &[Image] {
         let Some(doc) = &self.docs[page as usize] else {
-            return Vec::new();
+            return &[];
         };
-        let images: Vec<&Image> = doc
-            .survey
-            .images
-            .iter()
-            .filter(|image| image.address == address)
-            .collect();
+        let images = &doc.survey.images;
+        let start = images.partition_point(|image| image.address < address);
+        let count = images[start..].partition_point(|image| image.address == address);
+        let images = &images[start..start + count];
         let apart = images.iter().all(|image| image.free)
             && doc.fixed_images.is_none()
-            && doc.survey.others.binary_search(&address).is_err()
-            && !self.is_used_by_css(page, address);
-        if apart { images } else { Vec::new() }
+            && doc.survey.others.binary_search(&address).is_err();
+        if apart { images } else { &[] }
     }
 
     /// Further elements of a page for this image: with the one before in the window of gzip (32 KiB, RFC 1951,
@@ -436,6 +437,18 @@ impl Ground<'_> {
         }
         Some(text.into())
     }
+}
+
+/// Attribute selectors that could see what is written in another way: the class or `src` of an `img`, and the
+/// address in other elements.
+fn tests_of_pictures(selectors: &SelectorFacts) -> Vec<AttributeTest> {
+    let of_img = selectors
+        .tests_of_images
+        .iter()
+        .filter(|test| test.name == "class");
+    let of_all = selectors.attribute_tests.iter();
+    let of_all = of_all.filter(|test| test.name == "src" || test.name == "background");
+    of_img.chain(of_all).cloned().collect()
 }
 
 /// Some custom property holds an address that is not absolute.

@@ -123,7 +123,9 @@ pub(super) fn audit(
     for (&key, &(before, after)) in sheets {
         let grown = difference(before, after);
         let addresses = graph.addresses_of(graph.sheets[key as usize].file);
-        change.resizes.extend(addresses.iter().map(|&address| (address, grown)));
+        change
+            .resizes
+            .extend(addresses.iter().map(|&address| (address, grown)));
     }
     for (&page, changed) in &plan.pages {
         let grown = difference(changed.before, changed.after);

@@ -73,6 +73,12 @@ fn touched(work: &Work<'_>) -> BTreeSet<u32> {
     pages.extend(work.aliases.values().flat_map(|alias| &alias.docs));
     pages.extend(work.scripts.values().flat_map(|(_, docs)| docs));
     pages.extend(work.joints.iter().flat_map(|joint| &joint.docs));
+    for (page, doc) in work.ground.docs.iter().enumerate() {
+        let mut hints = doc.iter().flat_map(|doc| &doc.survey.hints);
+        if hints.any(|hint| hint.prefetch && work.is_only_prefetched(hint.address)) {
+            pages.insert(page as u32);
+        }
+    }
     pages
 }
 
@@ -242,33 +248,11 @@ pub(super) fn finish(work: Work<'_>, made: Made) -> Shape {
             content: Content::made(joint.text.as_bytes()),
         });
     }
+    let newest = newest_of_pages(&work, &unit_time);
     for (&page, edits) in &made.edits {
         let facts = &graph.pages[page as usize];
-        let mut modified = site.file(facts.file).modified;
-        for (index, unit) in work.units.iter().enumerate() {
-            if unit.fate != Fate::Kept && unit.docs.binary_search(&page).is_ok() {
-                modified = modified.max(unit_time[&index]);
-            }
-        }
-        let in_page = |docs: &BTreeSet<u32>| docs.contains(&page);
-        let carried = work
-            .carried
-            .iter()
-            .filter(|(_, carried)| carried.is_on(page))
-            .map(|(a, _)| *a);
-        let scripts = work
-            .scripts
-            .iter()
-            .filter(|(_, (_, docs))| in_page(docs))
-            .map(|(a, _)| *a);
-        let joints = work
-            .joints
-            .iter()
-            .filter(|joint| joint.docs.binary_search(&page).is_ok());
-        let parts = joints.flat_map(|joint| joint.items.iter().copied());
-        for time in carried.chain(scripts).chain(parts).filter_map(image_time) {
-            modified = modified.max(time);
-        }
+        let own = site.file(facts.file).modified;
+        let modified = newest.get(&page).map_or(own, |time| own.max(*time));
         let content = Content::edited(facts.hash, edits.clone());
         changed.insert(facts.file, (content, modified));
         let (before, after) = made.pages[&page];
@@ -298,6 +282,38 @@ pub(super) fn finish(work: Work<'_>, made: Made) -> Shape {
     shape.changed = !changed.is_empty() || !added.is_empty();
     shape.site = site.with(changed, added);
     shape
+}
+
+/// By page: the newest time of what came into it, or what a new name in it stands for.
+fn newest_of_pages(work: &Work<'_>, unit_time: &BTreeMap<usize, SystemTime>) -> HashMap<u32, SystemTime> {
+    let mut newest: HashMap<u32, SystemTime> = HashMap::new();
+    let mut note = |page: u32, time: SystemTime| {
+        let known = newest.entry(page).or_insert(time);
+        *known = (*known).max(time);
+    };
+    let time = |address: AddressId| {
+        let file = work.ground.file_of(address);
+        file.map_or(SystemTime::UNIX_EPOCH, |file| {
+            work.ground.context.site.file(file).modified
+        })
+    };
+    for (index, unit) in work.units.iter().enumerate() {
+        if unit.fate != Fate::Kept {
+            unit.docs.iter().for_each(|&page| note(page, unit_time[&index]));
+        }
+    }
+    for (&address, carried) in &work.carried {
+        carried.pages().for_each(|page| note(page, time(address)));
+    }
+    for (&address, (_, docs)) in &work.scripts {
+        docs.iter().for_each(|&page| note(page, time(address)));
+    }
+    for joint in &work.joints {
+        let parts = joint.items.iter().map(|&address| time(address));
+        let latest = parts.fold(SystemTime::UNIX_EPOCH, SystemTime::max);
+        joint.docs.iter().for_each(|&page| note(page, latest));
+    }
+    newest
 }
 
 /// Everything that was printed so far. What was printed need not be printed again.

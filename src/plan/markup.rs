@@ -46,7 +46,9 @@ pub(super) fn edits(
         edits.extend(writer.joint(script));
     }
     for hint in &doc.survey.hints {
-        if writer.is_gone(hint.address) {
+        // What is fetched for another page is in vain where no page asks for it any more.
+        let in_vain = hint.prefetch && work.is_only_prefetched(hint.address);
+        if in_vain || (!hint.prefetch && writer.is_gone(hint.address)) {
             edits.push(edit(&hint.tag, String::new()));
         }
     }
@@ -109,7 +111,7 @@ impl Writer<'_> {
                 let Some(name) = self.names.get(&index) else {
                     return Vec::new();
                 };
-                let mut edits = vec![value_edit(&link.href, link.quote, &self.reference(name), "")];
+                let mut edits = vec![value_edit(&link.href, link.quote, &self.reference(name))];
                 // The media of a link that stood alone are those of the sheet; a group has them inside.
                 if unit.items.len() > 1 && link.media.is_some() {
                     edits.extend(self.without_media(link));
@@ -130,7 +132,7 @@ impl Writer<'_> {
         let joint = &self.work.joints[index];
         if joint.items.first() == Some(&script.address) {
             let reference = self.reference(&joint.name);
-            return vec![value_edit(&script.src, script.quote, &reference, "")];
+            return vec![value_edit(&script.src, script.quote, &reference)];
         }
         let element = script.element.iter();
         element
@@ -173,18 +175,21 @@ impl Writer<'_> {
             .chain(carried.and_then(|carried| carried.styled.as_ref()));
         if let Some(shared) = shared.into_iter().find(|shared| shared.docs.contains(&self.page)) {
             let Some((span, quote, value)) = &image.class else {
-                let class = format!(" class={}", shared.class);
-                return vec![value_edit(&image.src, image.quote, &shared.placeholder, &class)];
+                let end = image.src.end + u32::from(image.quote.is_some());
+                return vec![
+                    value_edit(&image.src, image.quote, &shared.placeholder),
+                    edit(&(end..end), format!(" class=\"{}\"", shared.class)),
+                ];
             };
             let value = format!("{value} {}", shared.class);
             return vec![
-                value_edit(&image.src, image.quote, &shared.placeholder, ""),
-                value_edit(span, *quote, &value, ""),
+                value_edit(&image.src, image.quote, &shared.placeholder),
+                value_edit(span, *quote, &value),
             ];
         }
         match carried {
             Some(carried) if carried.plain.contains(&self.page) => {
-                vec![value_edit(&image.src, image.quote, &carried.url, "")]
+                vec![value_edit(&image.src, image.quote, &carried.url)]
             }
             _ => self
                 .alias(image.address, &image.src, image.quote)
@@ -203,7 +208,7 @@ impl Writer<'_> {
             false => url::relative_to_address(&graph.mount, self.path(), to),
         };
         let is_here = alias.docs.contains(&self.page);
-        is_here.then(|| value_edit(span, quote, &reference, ""))
+        is_here.then(|| value_edit(span, quote, &reference))
     }
 
     /// Nothing on the page asks for the address any more.
@@ -229,11 +234,12 @@ impl Writer<'_> {
     /// Images that the page shows many times, once.
     fn new_style(&self) -> Option<Edit> {
         let anchor = self.doc.survey.anchor?;
-        let styled = self
-            .work
-            .carried
-            .values()
-            .filter_map(|carried| carried.styled.as_ref());
+        let images = &self.doc.survey.images;
+        let mut addresses: Vec<u32> = images.iter().map(|image| image.address).collect();
+        addresses.dedup();
+        let styled = addresses
+            .iter()
+            .filter_map(|address| self.work.carried.get(address)?.styled.as_ref());
         let rules: String = styled
             .filter(|shared| shared.docs.contains(&self.page))
             .map(|shared| &*shared.rule)
@@ -246,11 +252,10 @@ impl Writer<'_> {
         let Some(anchor) = self.doc.survey.anchor else {
             return Vec::new();
         };
-        let units = self.work.units.iter().enumerate();
-        let mine =
-            units.filter(|(_, unit)| unit.items.is_empty() && unit.docs.binary_search(&self.page).is_ok());
-        let link = |(index, _): (usize, &super::shape::Unit)| {
-            let href = html::escape_attribute(&self.reference(self.names.get(&index)?), b'"');
+        let has = |index: &&usize| self.work.units[**index].docs.binary_search(&self.page).is_ok();
+        let mine = self.work.new_units.iter().filter(has);
+        let link = |index: &usize| {
+            let href = html::escape_attribute(&self.reference(self.names.get(index)?), b'"');
             Some(edit(
                 &(anchor..anchor),
                 format!("<link rel=\"stylesheet\" href=\"{href}\">"),
@@ -267,19 +272,12 @@ fn edit(span: &std::ops::Range<u32>, with: String) -> Edit {
     }
 }
 
-/// Another value for an attribute, with the quotes that it needs, and text behind the attribute.
-fn value_edit(span: &std::ops::Range<u32>, quote: Option<u8>, value: &str, behind: &str) -> Edit {
+/// Another value for an attribute, with the quotes that it needs.
+fn value_edit(span: &std::ops::Range<u32>, quote: Option<u8>, value: &str) -> Edit {
+    let escaped = html::escape_attribute(value, quote.unwrap_or(b'"'));
     let with = match quote {
-        // The quote that stands there closes the value; what follows must come behind it.
-        Some(quote) if behind.is_empty() => html::escape_attribute(value, quote),
-        Some(quote) => {
-            let quote = char::from(quote);
-            let value = html::escape_attribute(value, quote as u8);
-            // `behind` is an attribute; its own value is closed by the quote that is already there.
-            let (name, last) = behind.rsplit_once('=').unwrap_or((behind, ""));
-            format!("{value}{quote}{name}={quote}{last}")
-        }
-        None => format!("\"{}\"{behind}", html::escape_attribute(value, b'"')),
+        Some(_) => escaped,
+        None => format!("\"{escaped}\""),
     };
     edit(span, with)
 }

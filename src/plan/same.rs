@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Action;
 use super::account::Change;
+use super::placeholder;
 use super::shape::{Fate, Item, Work};
 use crate::graph::{self, AddressId};
 use crate::media::{self, Media};
@@ -100,12 +101,21 @@ fn alias(work: &mut Work<'_>, from: AddressId, to: AddressId) -> Result<(), Stri
             return Err("addresses in it are relative to its folder".into());
         }
     }
+    let reference = |page: &u32, address: AddressId| {
+        let here = &site.file(ground.graph().pages[*page as usize].file).path;
+        let url = &ground.graph().addresses[address as usize].url;
+        url::relative_to_address(&ground.graph().mount, here, url)
+    };
     let free = |page: &u32| match key {
         Some(_) => ground.link(*page, from).is_some_and(|link| {
             let unit = work.unit(*page, &Item::of(link));
             unit.is_some_and(|unit| work.units[unit].fate == Fate::Kept)
         }),
-        None => !ground.images(*page, from).is_empty() && !work.is_placed(*page, from),
+        None => {
+            !ground.images(*page, from).is_empty()
+                && !work.is_placed(*page, from)
+                && placeholder::may_rewrite(ground, *page, from, &reference(page, to))
+        }
     };
     let docs: Vec<u32> = ground.requested_by[from as usize]
         .iter()
@@ -116,11 +126,7 @@ fn alias(work: &mut Work<'_>, from: AddressId, to: AddressId) -> Result<(), Stri
         return Err("no page asks for it in a way that can change".into());
     }
     let longer = |page: &u32| {
-        let here = &site.file(ground.graph().pages[*page as usize].file).path;
-        let length = |address: AddressId| {
-            let url = &ground.graph().addresses[address as usize].url;
-            url::relative_to_address(&ground.graph().mount, here, url).len() as i64
-        };
+        let length = |address: AddressId| reference(page, address).len() as i64;
         (length(to) - length(from)).max(0)
     };
     let change = Change {

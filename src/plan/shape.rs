@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::account::{Account, Change, Refusal, Resource};
 use super::ground::Ground;
+use super::placeholder::Shared;
 use super::printed::Known;
 use super::survey::Link;
 use super::{
@@ -88,12 +89,14 @@ pub(super) struct Work<'a> {
     pub(super) texts: Vec<Option<Arc<str>>>,
     pub(super) flattened: BTreeSet<u32>,
     pub(super) units: Vec<Unit>,
+    /// Those that are new to their pages.
+    pub(super) new_units: Vec<usize>,
     /// Units that a link may belong to: one of them has its page.
     pub(super) unit_of: HashMap<Item, Vec<usize>>,
     /// Images that pages carry, with these pages.
     pub(super) carried: BTreeMap<AddressId, embed::Carried>,
     /// Images that a unit shows, with the class, the placeholder, and the pages.
-    pub(super) shared: BTreeMap<AddressId, share::Shared>,
+    pub(super) shared: BTreeMap<AddressId, Shared>,
     pub(super) scripts: BTreeMap<AddressId, (Arc<str>, BTreeSet<u32>)>,
     pub(super) joints: Vec<combine_scripts::Joint>,
     /// By address: the joint that it became part of.
@@ -249,6 +252,7 @@ impl<'a> Work<'a> {
             texts,
             flattened: BTreeSet::new(),
             units: Vec::new(),
+            new_units: Vec::new(),
             unit_of: HashMap::new(),
             carried: BTreeMap::new(),
             shared: BTreeMap::new(),
@@ -281,6 +285,28 @@ impl<'a> Work<'a> {
             reason: reason.into(),
             cost,
         });
+    }
+
+    /// The pages that used the file do so no more; those that are left fetch it for them.
+    pub(super) fn is_only_prefetched(&self, address: AddressId) -> bool {
+        let only_fetches = |page: &u32| {
+            let doc = self.ground.docs[*page as usize].as_ref();
+            doc.is_some_and(|doc| {
+                let survey = &doc.survey;
+                let hints = survey
+                    .hints
+                    .iter()
+                    .any(|hint| hint.prefetch && hint.address == address);
+                let uses = survey.links.iter().any(|link| link.address == address)
+                    || survey.scripts.iter().any(|script| script.address == address)
+                    || !self.ground.images(*page, address).is_empty()
+                    || survey.others.binary_search(&address).is_ok();
+                hints && !uses
+            })
+        };
+        let views = self.account.views(address);
+        let had = &self.ground.context.relations.requests[address as usize];
+        views.len() < had.len() && views.iter().all(only_fetches)
     }
 
     /// The image stands somewhere else on this page already.

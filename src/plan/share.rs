@@ -10,30 +10,14 @@ use std::sync::Arc;
 
 use super::account::{Change, Refusal, Resource};
 use super::ground::Ground;
+use super::placeholder::{self, FIRST, Shared};
 use super::shape::{Fate, Unit, Work, bytes_of};
 use super::{Action, Cost};
-use crate::css;
-use crate::graph::{self, AddressId};
+use crate::graph::AddressId;
 use crate::image;
 use crate::media;
 use crate::options::Pass;
 use crate::site::{FileId, SitePath};
-
-/// An image that stylesheets show.
-#[derive(Debug, Clone)]
-pub(super) struct Shared {
-    pub(super) class: String,
-    /// The data URL that takes its place in `src`.
-    pub(super) placeholder: Arc<str>,
-    pub(super) rule: Arc<str>,
-    pub(super) docs: BTreeSet<u32>,
-}
-
-/// What a page grows by for its first placeholder, for every image that gets one, and for every further element of the
-/// same image (bytes; near the larger values seen on four manuals; corrected when whole pages are encoded).
-const FIRST: i64 = 64;
-const IMAGE: i64 = 20;
-const FURTHER: i64 = 4;
 
 /// An image that fewer than one in so many pages of a sheet show is tried alone, and only if it is small (bytes).
 const SHARE: usize = 5;
@@ -155,19 +139,7 @@ pub(super) fn rest(work: &mut Work<'_>) -> anyhow::Result<()> {
         return Ok(());
     };
     let none = vec![None; ground.docs.len()];
-    let is_left = |candidate: &Candidate| {
-        let is_shared = work
-            .shared
-            .get(&candidate.address)
-            .is_some_and(|s| s.docs.contains(&entry));
-        let is_carried = work
-            .carried
-            .get(&candidate.address)
-            .is_some_and(|c| c.is_on(entry));
-        !is_shared && !is_carried
-    };
-    let mut left = candidates(work, &none, Some(entry))?;
-    left.retain(|candidate| is_left(candidate));
+    let left = candidates(work, &none, Some(entry))?;
     let mut images: Vec<&Candidate> = left.iter().collect();
     images.sort_by_key(|candidate| (ground.context.site.file(candidate.file).size, candidate.address));
     while images.len() > 1 {
@@ -233,13 +205,13 @@ fn candidates(
         let Ok(url) = image::data_url(entry, &bytes, entry.size) else {
             continue;
         };
-        let Some(shared) = shared(ground, &url, &bytes) else {
+        let Some(shared) = Shared::new(ground, &url, &bytes) else {
             continue;
         };
         let mut by_carrier: BTreeMap<Option<usize>, Vec<u32>> = BTreeMap::new();
         for page in docs {
             let carrier = carriers[page as usize];
-            if takes(work, page, address, &shared, carrier.is_none()) {
+            if shared.suits(work, page, address, carrier.is_none()) {
                 by_carrier.entry(carrier).or_default().push(page);
             }
         }
@@ -254,100 +226,6 @@ fn candidates(
         }
     }
     Ok(found)
-}
-
-/// How the picture of this data URL is shown by a class; `None` where its size on a page is not certain.
-pub(super) fn shared(ground: &Ground<'_>, url: &str, bytes: &[u8]) -> Option<Shared> {
-    let placeholder = image::placeholder(bytes)?;
-    let class = class_of(url, ground);
-    let rule = format!(".{class}{{content:{}}}", css::url_token(url));
-    Some(Shared {
-        class,
-        placeholder: placeholder.into(),
-        rule: rule.into(),
-        docs: BTreeSet::new(),
-    })
-}
-
-/// What a page grows by for the placeholders of one image.
-pub(super) fn placeholders(work: &Work<'_>, page: u32, near: i64, far: i64) -> [i64; 2] {
-    let first = if work.placed.contains(&page) { 0 } else { FIRST };
-    [
-        first + IMAGE + FURTHER * near + FIRST * far,
-        first + IMAGE + FURTHER * (near + far),
-    ]
-}
-
-/// Whether the page may have a `style` element more.
-pub(super) fn may_style(work: &Work<'_>, page: u32) -> bool {
-    let ground = work.ground;
-    let facts = &ground.graph().pages[page as usize];
-    let has_place = ground.docs[page as usize]
-        .as_ref()
-        .is_some_and(|doc| doc.survey.anchor.is_some() && doc.fixed_sheets.is_none());
-    has_place && facts.allows_inline_styles && !facts.hashes_styles
-}
-
-/// A class that no page has.
-fn class_of(url: &str, ground: &Ground<'_>) -> String {
-    const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-    let mut bits = graph::hash(url.as_bytes());
-    let mut class = String::from("fw-");
-    loop {
-        class.push(char::from(DIGITS[(bits % 32) as usize]));
-        bits /= 32;
-        let taken = ground.selectors.iter().any(|s| s.classes.contains(&class));
-        if (class.len() >= 8 && !taken) || bits == 0 {
-            return class;
-        }
-    }
-}
-
-/// Whether the page's elements for this image may get the class and the placeholder.
-pub(super) fn takes(work: &Work<'_>, page: u32, address: AddressId, shared: &Shared, anew: bool) -> bool {
-    let ground = work.ground;
-    let Some(doc) = &ground.docs[page as usize] else {
-        return false;
-    };
-    let is_banned = work.bans.pages.contains(&page)
-        || work.bans.copies.contains(&page) && ground.images(page, address).len() > 1;
-    if !doc.alone || is_banned {
-        return false;
-    }
-    if anew && (doc.survey.anchor.is_none() || doc.fixed_sheets.is_some()) {
-        return false;
-    }
-    let facts = &ground.graph().pages[page as usize];
-    let sheets = facts
-        .sheets
-        .iter()
-        .flat_map(|&key| &ground.selectors[key as usize].tests_of_images);
-    let tests = sheets
-        .chain(&doc.tests)
-        .filter(|test| test.name == "src" || test.name == "class");
-    let tests: Vec<_> = tests.collect();
-    let sheets = facts
-        .sheets
-        .iter()
-        .flat_map(|&key| &ground.selectors[key as usize].replaced);
-    let replaced: Vec<_> = sheets.chain(&doc.replaced).collect();
-    ground.images(page, address).into_iter().all(|image| {
-        let old = image.class.as_ref().map(|(_, _, value)| &**value);
-        if replaced
-            .iter()
-            .any(|subject| subject.could_match("img", old.unwrap_or("")))
-        {
-            return false;
-        }
-        let new = match old {
-            Some(old) => format!("{old} {}", shared.class),
-            None => shared.class.clone(),
-        };
-        tests.iter().all(|test| match test.name.as_str() {
-            "src" => test.matches(Some(&image.written)) == test.matches(Some(&shared.placeholder)),
-            _ => test.matches(old) == test.matches(Some(&new)),
-        })
-    })
 }
 
 /// Puts these images into the carrier together; the index of the unit that has them. `key` is the unit that the
@@ -469,7 +347,7 @@ impl<'c> Proposal<'c> {
             for &page in &pages {
                 let (near, far) = ground.copies(page, candidate.address);
                 let bias = work.bias(page, near + far + 1);
-                let marks = placeholders(work, page, near, far);
+                let marks = placeholder::growth(work, page, near, far);
                 // The first placeholder of the page is paid for once.
                 let again = growth.contains_key(&page) && !work.placed.contains(&page);
                 let grown = growth.entry(page).or_default();
@@ -540,7 +418,7 @@ impl<'c> Proposal<'c> {
                 work.add_unit(new);
             }
         } else {
-            work.units.push(Unit {
+            work.add_unit(Unit {
                 items: Vec::new(),
                 keys: Vec::new(),
                 text: None,
@@ -576,18 +454,6 @@ impl<'c> Proposal<'c> {
         unit.resource = self.resource;
         unit.fate = Fate::Renamed;
         index
-    }
-}
-
-impl Work<'_> {
-    /// What an earlier round showed of this page, for so many of its images.
-    pub(super) fn bias(&self, page: u32, times: i64) -> [i64; 2] {
-        let (Some(more), Some(doc)) = (self.bans.corrections.get(&page), &self.ground.docs[page as usize])
-        else {
-            return [0; 2];
-        };
-        let all = doc.survey.images.len().max(1) as i64;
-        more.map(|bytes| bytes * times / all)
     }
 }
 

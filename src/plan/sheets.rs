@@ -359,7 +359,9 @@ impl<'a> Work<'a> {
         // Pages that never show it pay for it on every first view: that is fair where many do, or where all first
         // views together still win.
         if !effects.all_win() {
-            let loads = grown.keys().map(|&key| context.relations.loads[key as usize].len());
+            let loads = grown
+                .keys()
+                .map(|&key| context.relations.loads[key as usize].len());
             if candidate.pages * SHARE < loads.max().unwrap_or_default() {
                 return Err("too few of the pages that load its stylesheet show it".into());
             }

@@ -14,6 +14,7 @@ use crate::url::{self, Base};
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) links: Vec<Link>,
+    /// Sorted by address, then by place.
     pub(super) images: Vec<Image>,
     pub(super) scripts: Vec<Script>,
     pub(super) hints: Vec<Hint>,
@@ -43,16 +44,18 @@ pub(super) struct Link {
     pub(super) joined: bool,
 }
 
-/// An `img`.
+/// An attribute that names a picture: `src` of `img` and of `input`, or `background` of `body` and of table parts.
 #[derive(Debug, Clone)]
 pub(super) struct Image {
+    /// Of an `img`: a class can show the picture as well.
+    pub(super) is_img: bool,
     pub(super) src: Range<u32>,
     pub(super) quote: Option<u8>,
     pub(super) address: AddressId,
     pub(super) class: Option<(Range<u32>, Option<u8>, Box<str>)>,
     /// The address as written.
     pub(super) written: Box<str>,
-    /// Nothing about the tag speaks against another `src`.
+    /// Nothing about the tag speaks against another address.
     pub(super) free: bool,
     /// A script may know it by this name.
     pub(super) id: Option<Box<str>>,
@@ -74,11 +77,13 @@ pub(super) struct Script {
     pub(super) joined: bool,
 }
 
-/// A `link rel=preload` of something.
+/// A `link` that has something loaded before it is needed.
 #[derive(Debug, Clone)]
 pub(super) struct Hint {
     pub(super) tag: Range<u32>,
     pub(super) address: AddressId,
+    /// For another page.
+    pub(super) prefetch: bool,
 }
 
 /// A survey, and the inline scripts that were met.
@@ -191,11 +196,11 @@ impl Surveyor<'_> {
                     last_end = tag.span.end;
                 }
                 "link" => self.hint(tag),
-                "img" | "image" if !tag.within.foreign => {
-                    self.image(tag, in_picture);
+                "img" if !tag.within.foreign => {
+                    self.img(tag, in_picture);
                     in_picture = false;
                 }
-                _ => {}
+                _ => self.legacy(tag),
             }
             let now = (
                 self.survey.links.len(),
@@ -205,7 +210,8 @@ impl Surveyor<'_> {
             let attribute = match name {
                 _ if now == listed => None,
                 "link" => Some("href"),
-                _ => Some("src"),
+                "img" | "input" | "script" => Some("src"),
+                _ => Some("background"),
             };
             self.others(tag, attribute);
             if in_head && name == "style" && self.survey.anchor.is_none() {
@@ -217,6 +223,9 @@ impl Surveyor<'_> {
         }
         self.survey.others.sort_unstable();
         self.survey.others.dedup();
+        self.survey
+            .images
+            .sort_by_key(|image| (image.address, image.src.start));
     }
 
     /// Notes what the tag asks for by other attributes than the one that is listed.
@@ -299,7 +308,8 @@ impl Surveyor<'_> {
 
     fn hint(&mut self, tag: &Tag) {
         let references = html::references(tag);
-        let Some(reference) = references.iter().find(|r| r.kind == Kind::Preload) else {
+        let is_hint = |kind: Kind| matches!(kind, Kind::Preload | Kind::Prefetch);
+        let Some(reference) = references.iter().find(|r| is_hint(r.kind)) else {
             return;
         };
         if tag.get("imagesrcset").is_none()
@@ -308,17 +318,12 @@ impl Surveyor<'_> {
             self.survey.hints.push(Hint {
                 tag: narrow(&tag.span),
                 address,
+                prefetch: reference.kind == Kind::Prefetch,
             });
         }
     }
 
-    fn image(&mut self, tag: &Tag, in_picture: bool) {
-        let Some(src) = tag.attributes.iter().find(|a| a.name == "src") else {
-            return;
-        };
-        let (Some(span), Some(address)) = (src.span.clone(), self.address(&src.value)) else {
-            return;
-        };
+    fn img(&mut self, tag: &Tag, in_picture: bool) {
         let class = tag.attributes.iter().find(|a| a.name == "class");
         let known = tag.attributes.iter().all(|a| {
             matches!(
@@ -352,26 +357,50 @@ impl Surveyor<'_> {
             .is_some_and(|l| l.trim().eq_ignore_ascii_case("lazy"));
         let class_known = class.is_none_or(|c| c.span.is_some());
         let twice = |name: &str| tag.attributes.iter().filter(|a| a.name == name).count() > 1;
-        let free = known
-            && !lazy
-            && class_known
-            && !in_picture
-            && tag.name == "img"
-            && !twice("src")
-            && !twice("class");
+        let free = known && !lazy && class_known && !in_picture && !twice("class");
+        let class =
+            class.and_then(|c| Some((narrow(&c.span.clone()?), c.quote, Box::from(c.value.as_str()))));
+        self.image(tag, "src", free, class, true);
+    }
+
+    /// Attributes whose picture can only be written in their place.
+    fn legacy(&mut self, tag: &Tag) {
+        let references = html::references(tag);
+        let picture = references.iter().find(|r| {
+            let name = tag.attributes[r.attribute].name.as_str();
+            r.kind == Kind::Image && (name == "background" || (tag.name == "input" && name == "src"))
+        });
+        if let Some(reference) = picture {
+            let name = tag.attributes[reference.attribute].name.clone();
+            let free = tag.get("data-fewer").is_none();
+            self.image(tag, &name, free, None, false);
+        }
+    }
+
+    /// Lists the attribute `name`.
+    fn image(
+        &mut self,
+        tag: &Tag,
+        name: &str,
+        free: bool,
+        class: Option<(Range<u32>, Option<u8>, Box<str>)>,
+        is_img: bool,
+    ) {
+        let mut attributes = tag.attributes.iter().filter(|a| a.name == name);
+        let Some(attribute) = attributes.next() else {
+            return;
+        };
+        let (Some(span), Some(address)) = (attribute.span.clone(), self.address(&attribute.value)) else {
+            return;
+        };
         self.survey.images.push(Image {
+            is_img,
             src: narrow(&span),
-            quote: src.quote,
+            quote: attribute.quote,
             address,
-            class: class.and_then(|c| {
-                Some((
-                    narrow(&c.span.clone()?),
-                    c.quote,
-                    c.value.clone().into_boxed_str(),
-                ))
-            }),
-            written: src.value.clone().into_boxed_str(),
-            free,
+            class,
+            written: attribute.value.clone().into_boxed_str(),
+            free: free && attributes.next().is_none(),
             id: tag.get("id").map(Box::from),
         });
     }
