@@ -130,11 +130,10 @@ pub(super) fn images(work: &mut Work<'_>) -> anyhow::Result<()> {
             .iter()
             .copied()
             .filter(|&page| {
-                let times = ground.images(page, address).len();
-                times > 0
+                !ground.images(page, address).is_empty()
                     && ground.docs[page as usize].as_ref().is_some_and(|doc| doc.alone)
                     && !work.bans.pages.contains(&page)
-                    && !(times > 1 && work.bans.copies.contains(&page))
+                    && !work.bans.images.contains(&(page, address))
                     && !work.is_placed(page, address)
             })
             .collect();

@@ -1,7 +1,7 @@
 //! `@import` becomes text of the importing sheet, in place: cached old sheets and new pages render alike.
 //!
-//! A sheet is flattened whole or not at all. What pages save is one request for every imported sheet that nothing
-//! else of theirs asks for; pages that have it anyway get its bytes twice, which the account sees.
+//! What pages save is one request for every imported sheet that nothing else of theirs asks for; pages that have it
+//! anyway get its bytes twice, which the account sees. Where not all imports can go, those behind the first ones may.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,17 @@ pub(super) fn decide(work: &mut Work<'_>) {
         if work.flattened.contains(&key) || !work.ground.context.options.runs_on(Pass::Flatten, path) {
             continue;
         }
-        let result = attempt(work, key);
+        // All of them, else those behind the first, and so on: an import that stays must stand before the rules.
+        let mut result = Err(String::new());
+        for kept in 0..imports.len() {
+            let next = attempt(work, key, kept);
+            if next.is_ok() || kept == 0 {
+                result = next;
+            }
+            if result.is_ok() {
+                break;
+            }
+        }
         work.decisions
             .retain(|d| d.file != file || d.action != Action::Keep);
         if let Err(reason) = result {
@@ -47,11 +57,12 @@ pub(super) fn decide(work: &mut Work<'_>) {
     }
 }
 
-fn attempt(work: &mut Work<'_>, key: u32) -> Result<(), String> {
+/// Flattens the sheet but for its first imports.
+fn attempt(work: &mut Work<'_>, key: u32, kept: usize) -> Result<(), String> {
     let ground = work.ground;
     let graph = ground.graph();
     let mut inner = Vec::new();
-    let text = flat(work, key, &mut vec![key], &mut inner)?;
+    let text = flat(work, key, kept, &mut vec![key], &mut inner)?;
     let sheet = &graph.sheets[key as usize];
     let Some(own) = address_of(work, key) else {
         return Err("no page asks for it under one address".into());
@@ -118,10 +129,11 @@ fn attempt(work: &mut Work<'_>, key: u32) -> Result<(), String> {
     Ok(())
 }
 
-/// The text with all imports in place; `stack` are the sheets around, by key; `inner` gets the addresses.
+/// The text with all imports but the first `kept` in place; `stack` are the sheets around, by key; `inner` gets the addresses.
 fn flat(
     work: &Work<'_>,
     key: u32,
+    kept: usize,
     stack: &mut Vec<u32>,
     inner: &mut Vec<AddressId>,
 ) -> Result<String, String> {
@@ -133,7 +145,11 @@ fn flat(
     };
     let imports = css::imports(text);
     let mut parts: Vec<(Import, Option<String>)> = Vec::new();
-    for import in imports {
+    for (nth, import) in imports.into_iter().enumerate() {
+        if nth < kept {
+            parts.push((import, None));
+            continue;
+        }
         let Target::File {
             file,
             address,
@@ -161,7 +177,7 @@ fn flat(
             return Err("imports go too deep".into());
         }
         stack.push(inside);
-        let text = flat(work, inside, stack, inner)?;
+        let text = flat(work, inside, 0, stack, inner)?;
         stack.pop();
         let from = &site.file(graph.sheets[inside as usize].file).path;
         let to = &site.file(sheet.file).path;

@@ -53,8 +53,7 @@ impl Shared {
             return false;
         };
         let images = ground.images(page, address);
-        let is_banned =
-            work.bans.pages.contains(&page) || work.bans.copies.contains(&page) && images.len() > 1;
+        let is_banned = work.bans.pages.contains(&page) || work.bans.images.contains(&(page, address));
         if !doc.alone || is_banned || images.iter().any(|image| !image.is_img) {
             return false;
         }

@@ -115,14 +115,14 @@ pub(super) struct Work<'a> {
 pub(super) struct Bans {
     /// Pages whose own markup carries nothing new.
     pub(super) pages: BTreeSet<u32>,
-    /// Pages where an image that they show several times stays a file.
-    pub(super) copies: BTreeSet<u32>,
+    /// Images that stay files on a page.
+    pub(super) images: BTreeSet<(u32, AddressId)>,
     /// By page: bytes that a whole page grew by, beyond what was booked for its images.
     pub(super) corrections: BTreeMap<u32, [i64; 2]>,
 }
 
 /// Rounds before everything that touches a page in question is left out.
-const ROUNDS: usize = 8;
+const ROUNDS: usize = 10;
 
 /// What a page whose markup changes must win at the fast levels: so many bytes, and one in so many of its own. Seen
 /// on 17 sites: up to 130 bytes of 47,000, 10 of 8,500.
@@ -200,18 +200,24 @@ pub fn decide(site: &Site, graph: &Graph, options: &Options, avoid: &[u32]) -> a
         if worse.is_empty() {
             return Ok(Some(made::finish(work, shape)));
         }
-        for page in worse {
-            for &document in &*context.relations.documents[page as usize] {
-                let more = grown.get(&document).copied().unwrap_or_default();
-                let known = bans.corrections.entry(document).or_default();
-                let next = [known[0] + more[0].max(0), known[1] + more[1].max(0)];
-                let learned = *known != next;
-                *known = next;
-                // A guess about many copies of an image is the first thing to be wrong.
-                if (!learned || round >= 1) && !bans.copies.insert(document) && round >= 3 {
-                    bans.pages.insert(document);
-                }
+        let documents = worse
+            .into_iter()
+            .flat_map(|page| &*context.relations.documents[page as usize]);
+        let most_shown: Vec<_> = documents.map(|&page| (page, work.most_shown(page))).collect();
+        for (document, shown) in most_shown {
+            let more = grown.get(&document).copied().unwrap_or_default();
+            let known = bans.corrections.entry(document).or_default();
+            let next = [known[0] + more[0].max(0), known[1] + more[1].max(0)];
+            let learned = *known != next;
+            *known = next;
+            if learned && round == 0 {
+                continue;
             }
+            // A guess about many copies of an image is the first thing to be wrong.
+            match shown.filter(|_| round + 2 < ROUNDS) {
+                Some(address) => bans.images.insert((document, address)),
+                None => bans.pages.insert(document),
+            };
         }
     }
     Ok(None)
@@ -307,6 +313,14 @@ impl<'a> Work<'a> {
         let views = self.account.views(address);
         let had = &self.ground.context.relations.requests[address as usize];
         views.len() < had.len() && views.iter().all(only_fetches)
+    }
+
+    /// Of the images that stand somewhere else on this page now: the one that it shows most often.
+    fn most_shown(&self, page: u32) -> Option<AddressId> {
+        let doc = self.ground.docs[page as usize].as_ref()?;
+        let placed = doc.survey.images.iter().map(|image| image.address);
+        let placed = placed.filter(|&address| self.is_placed(page, address));
+        placed.max_by_key(|&address| (self.ground.images(page, address).len(), address))
     }
 
     /// The image stands somewhere else on this page already.
