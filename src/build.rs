@@ -58,13 +58,8 @@ pub fn build(
         let decided = Decided::new(&site, &graph, options, &bans)?;
         let draft = decided.draft(&site, &graph);
         if dry_run {
-            let sizes = fast_sizes(draft.site, options)?;
-            let weights = Weights::new(&site, &draft, &sizes);
-            let later = after_plan(&draft, options);
-            let compared = Compared::new(&site, &graph, Some((&later, draft.site)), &draft, &weights);
-            let report = assemble::report(&site, &graph, &draft, None, &compared, diagnostics, options);
             return Ok(Built {
-                report,
+                report: expected(&site, &graph, &draft, diagnostics, options)?,
                 staging: None,
             });
         }
@@ -116,6 +111,39 @@ pub fn build(
         }
     }
     unreachable!("the loop ends by return or error")
+}
+
+/// What a build of this site would report. Nothing is written; the sizes are those of the fast levels.
+pub fn forecast(
+    site: &Site,
+    graph: &Graph,
+    diagnostics: Vec<Diagnostic>,
+    options: &Options,
+) -> anyhow::Result<Report> {
+    let decided = Decided::new(site, graph, options, &Bans::default())?;
+    expected(site, graph, &decided.draft(site, graph), diagnostics, options)
+}
+
+fn expected(
+    site: &Site,
+    graph: &Graph,
+    draft: &Draft<'_>,
+    diagnostics: Vec<Diagnostic>,
+    options: &Options,
+) -> anyhow::Result<Report> {
+    let sizes = fast_sizes(draft.site, options)?;
+    let weights = Weights::new(site, draft, &sizes);
+    let later = after_plan(draft, options);
+    let compared = Compared::new(site, graph, Some((&later, draft.site)), draft, &weights);
+    Ok(assemble::report(
+        site,
+        graph,
+        draft,
+        None,
+        &compared,
+        diagnostics,
+        options,
+    ))
 }
 
 /// Measures SITE as it is.

@@ -267,6 +267,14 @@ fn worse_pages(context: &Context<'_>, plan: &Plan, measured: &mut Measured) -> a
 }
 
 /// What printing alone saved clearly at the fast levels it also saves at the final ones.
+/// For reasons.
+fn number_of_pages(number: usize) -> String {
+    match number {
+        1 => "1 page".to_owned(),
+        _ => format!("{number} pages"),
+    }
+}
+
 fn is_clear(change: &SheetChange) -> bool {
     let clear = |before: u64, after: u64| before >= after + before / 32 + 16;
     change.inlined.is_empty()

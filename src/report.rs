@@ -17,7 +17,7 @@ mod budget;
 mod diagnostics;
 mod json;
 mod summary;
-mod text;
+pub(crate) mod text;
 
 pub use budget::{Violation, over_budget};
 pub use diagnostics::{diagnostics_text, help, severity};

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use super::account::Change;
 use super::flatten;
 use super::shape::{Fate, Item, Unit, Work};
-use super::{Action, Cost};
+use super::{Action, Cost, number_of_pages};
 use crate::css::{self, Part};
 use crate::options::Pass;
-use crate::site::SitePath;
+use crate::site::{FileId, SitePath};
 
 pub(super) fn decide(work: &mut Work<'_>) {
     let docs_of = docs_of(work);
@@ -207,9 +207,20 @@ fn join(
                 .iter()
                 .filter_map(|i| Some(site.file(file(i)?).path.to_string()))
                 .collect();
-            let reason = format!("one sheet for {} pages: {}", docs.len(), names.join(" + "));
-            if let Some(file) = file(&items[0]) {
-                work.decide(file, Action::Combine, reason, cost);
+            let reason = format!(
+                "one sheet for {}: {}",
+                number_of_pages(docs.len()),
+                names.join(" + ")
+            );
+            let mut files: Vec<FileId> = items.iter().filter_map(&file).collect();
+            files.sort_unstable();
+            files.dedup();
+            if let Some(first) = file(&items[0]) {
+                work.decide(first, Action::Combine, reason, cost);
+                for other in files.into_iter().filter(|other| *other != first) {
+                    let reason = format!("part of one sheet with {}", site.file(first).path);
+                    work.decide(other, Action::Combine, reason, Cost::default());
+                }
             }
             let complete = items
                 .iter()

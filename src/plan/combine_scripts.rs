@@ -11,11 +11,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use super::Action;
 use super::account::Change;
 use super::ground::{Code, Doc, Ground};
 use super::made;
 use super::shape::Work;
+use super::{Action, Cost, number_of_pages};
 use crate::graph::{self, AddressId};
 use crate::integrity;
 use crate::measure::Sizes;
@@ -276,8 +276,16 @@ fn join(work: &mut Work<'_>, items: &[AddressId], docs: &[u32]) -> Result<(), St
         .iter()
         .map(|file| site.file(*file).path.to_string())
         .collect();
-    let reason = format!("one script for {} pages: {}", docs.len(), names.join(" + "));
+    let reason = format!(
+        "one script for {}: {}",
+        number_of_pages(docs.len()),
+        names.join(" + ")
+    );
     work.decide(home, Action::Combine, reason, cost);
+    for &other in files.iter().filter(|other| **other != home) {
+        let reason = format!("part of one script with {}", site.file(home).path);
+        work.decide(other, Action::Combine, reason, Cost::default());
+    }
     for &item in items {
         work.joint_of.insert(item, work.joints.len());
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::account::{Change, Refusal};
 use super::placeholder::{self, Shared};
 use super::shape::{Fate, Unit, Work, bytes_of};
-use super::{Action, Cost};
+use super::{Action, Cost, number_of_pages};
 use crate::css;
 use crate::graph::AddressId;
 use crate::image;
@@ -42,7 +42,7 @@ pub(super) fn sheets(work: &mut Work<'_>, pages: u32) {
         match sheet(work, index) {
             Ok((cost, pages)) => {
                 work.units[index].fate = Fate::Embedded;
-                let reason = format!("stands in a `style` element of {pages} pages");
+                let reason = format!("stands in a `style` element of {}", number_of_pages(pages));
                 work.decide(file, Action::Embed, reason, cost);
             }
             Err(_) if pages == 1 => {}
@@ -261,7 +261,7 @@ fn carry(
     };
     match work.take(&change) {
         Ok(cost) => {
-            let reason = format!("stands in {} pages", docs.len());
+            let reason = format!("stands in {}", number_of_pages(docs.len()));
             work.decide(file, Action::Embed, reason, cost);
             let styled = styled.filter(|shared| !shared.docs.is_empty());
             work.placed.extend(styled.iter().flat_map(|shared| &shared.docs));

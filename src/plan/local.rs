@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::sheets::image_sizes;
-use super::{Action, Bans, Context, Cost, Decision, Known, PageChange, Plan};
+use super::{Action, Bans, Context, Cost, Decision, Known, PageChange, Plan, number_of_pages};
 use crate::css;
 use crate::graph::{AddressId, Destination, Place};
 use crate::image;
@@ -70,7 +70,7 @@ pub(super) fn decide(context: &Context<'_>, bans: &Bans, plan: &mut Plan) -> any
             plan.decisions.push(Decision {
                 file,
                 action: Action::Inline,
-                reason: format!("stands in the own CSS of {pages} pages"),
+                reason: format!("stands in the own CSS of {}", number_of_pages(pages as usize)),
                 cost: Cost {
                     requests_first: -pages,
                     ..Cost::default()

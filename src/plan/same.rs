@@ -141,7 +141,10 @@ fn alias(work: &mut Work<'_>, from: AddressId, to: AddressId) -> Result<(), Stri
     work.decide(
         file,
         Action::Same,
-        format!("{} pages ask for {path} in its place", docs.len()),
+        match docs.len() {
+            1 => format!("1 page asks for {path} in its place"),
+            n => format!("{n} pages ask for {path} in its place"),
+        },
         cost,
     );
     let docs = docs.into_iter().collect();

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::Action;
 use super::account::Change;
 use super::shape::Work;
+use super::{Action, number_of_pages};
 use crate::graph::AddressId;
 use crate::integrity;
 use crate::options::Pass;
@@ -74,7 +74,7 @@ fn attempt(work: &mut Work<'_>, address: AddressId, file: FileId) -> Result<(), 
         blocks: true,
     };
     let cost = work.take(&change)?;
-    let reason = format!("stands in the markup of {} pages", docs.len());
+    let reason = format!("stands in the markup of {}", number_of_pages(docs.len()));
     work.decide(file, Action::Embed, reason, cost);
     let docs: BTreeSet<u32> = docs.into_iter().collect();
     work.scripts.insert(address, (text, docs));

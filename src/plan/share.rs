@@ -6,6 +6,7 @@
 //! gets a new name, so that no cached old sheet meets a new page.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::account::{Change, Refusal, Resource};
@@ -432,21 +433,33 @@ impl<'c> Proposal<'c> {
         }
         work.placed.extend(&self.users);
         let mut cost = cost;
+        let count = self.images.len();
+        let first = self.images.first().map(|(candidate, _)| candidate.file);
         for (candidate, pages) in self.images {
             let unit = &mut work.units[index];
             unit.images
                 .push((candidate.address, candidate.shared.class.clone()));
             let home = unit.home.clone();
-            let reason = format!(
-                "shown by {} pages through the sheet that they share ({home})",
-                pages.len()
-            );
+            let mut reason = match pages.len() {
+                1 => format!("shown by 1 page through its sheet ({home})"),
+                n => format!("shown by {n} pages through the sheet that they share ({home})"),
+            };
+            // What they save together stands with the first.
+            match first.filter(|_| count > 1) {
+                Some(first) if first == candidate.file => {
+                    let _ = write!(reason, "; counted for {count} images together");
+                }
+                Some(first) => {
+                    let path = &work.ground.context.site.file(first).path;
+                    let _ = write!(reason, "; counted with {path}");
+                }
+                None => {}
+            }
             let shared = work
                 .shared
                 .entry(candidate.address)
                 .or_insert_with(|| candidate.shared.clone());
             shared.docs.extend(&pages);
-            // What they save together stands with the first.
             work.decide(candidate.file, Action::Share, reason, std::mem::take(&mut cost));
         }
         let unit = &mut work.units[index];

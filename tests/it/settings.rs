@@ -267,7 +267,10 @@ fn explain_says_what_is_decided_about_a_file() {
     let (image, stderr) = place.run("explain site disc.png --skip embed", 0);
     assert_eq!(stderr, "");
     assert!(image.starts_with("disc.png: image/png, "), "{image}");
-    assert!(image.contains("requested by 1 page\n  inline   "), "{image}");
+    assert!(
+        image.contains("requested by 1 page, after a build by none\n  inline   "),
+        "{image}"
+    );
     assert!(image.contains("saves 1 request"), "{image}");
     assert!(image.lines().all(|line| line.chars().count() <= 80), "{image}");
     // All names of one file mean the same.
@@ -290,10 +293,24 @@ fn explain_says_what_is_decided_about_a_file() {
     assert!(sheet.contains("\n  minify   "), "{sheet}");
     let (page, _) = place.run("explain site /", 0);
     assert!(page.starts_with("index.html: text/html, "), "{page}");
+    // The numbers are those of the report.
+    place.run("build site --out never --dry-run --report report.json", 0);
+    let report: serde_json::Value = {
+        let bytes = fs::read(place.at("report.json")).expect("it was written");
+        serde_json::from_slice(&bytes).expect("it is JSON")
+    };
+    let view = |side: &str, key: &str| report["pages"][0][side]["first"].pointer(key).cloned();
+    let row = page.lines().find(|line| line.starts_with("  first view "));
+    let told: Vec<&str> = row.into_iter().flat_map(str::split_whitespace).skip(2).collect();
+    for (at, key) in ["/requests", "/bytes/gzip", "/bytes/br"].into_iter().enumerate() {
+        let both = ["before", "after"].map(|side| view(side, key).expect("it is there").to_string());
+        let said = [told[3 * at], told[3 * at + 2]].map(|number| number.replace(',', ""));
+        assert_eq!(said, both, "{key}: {page}");
+    }
     let list = page.split_once("\nwhat it requests:\n").map(|(_, list)| list);
     let list = list.unwrap_or_else(|| panic!("{page}"));
     assert!(
-        list.contains("  minify   site.css: ") && list.contains("  inline   disc.png: "),
+        list.contains("  embed    site.css: ") && list.contains("  inline   disc.png: "),
         "{page}"
     );
     assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
