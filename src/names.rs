@@ -12,6 +12,7 @@ mod looks;
 mod order;
 mod page;
 mod pins;
+mod webmanifest;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -271,6 +272,14 @@ impl Names {
         self.named
             .get(&file)
             .map_or(&site.file(file).path, |named| &named.path)
+    }
+
+    /// The path that people know: a file that was made has only its last one.
+    pub(crate) fn shown<'a>(&'a self, site: &Site, path: &'a SitePath) -> &'a SitePath {
+        let named = site.find(path.as_bytes()).and_then(|file| self.named.get(&file));
+        named
+            .filter(|named| named.alone)
+            .map_or(path, |named| &named.path)
     }
 
     /// The file of the draft that stands at this path of OUT.

@@ -225,7 +225,7 @@ fn requests(
 
 fn decisions(draft: &Draft<'_>, names: &Names) -> Vec<report::Decision> {
     let report = |(path, d): (&SitePath, &Decision)| report::Decision {
-        file: path.clone(),
+        file: names.shown(draft.site, path).clone(),
         action: d.action.name(),
         reason: d.reason.clone(),
         cost: report::Cost {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::pins::{self, Pins};
-use super::{Ground, Named, Names, hash_in, hash_of, is_map, is_nameable, with_hash};
+use super::{Ground, Named, Names, hash_in, hash_of, is_map, is_nameable, webmanifest, with_hash};
 use crate::css;
 use crate::edit::{self, Edit};
 use crate::graph::{Destination, Text};
@@ -27,6 +27,9 @@ pub(super) fn name(
     let hashed = parallel::map(&leaves, |&file| anyhow::Ok(hash_of(&ground.site.read(file)?)));
     for (file, hash) in leaves.into_iter().zip(hashed) {
         namer.add(file, hash?, None, ground.site.file(file).modified, names);
+    }
+    for &manifest in &pins.manifests {
+        namer.manifest(manifest, names)?;
     }
     for file in namer.scripts() {
         let bytes = ground.site.read(file)?;
@@ -91,6 +94,27 @@ impl Namer<'_> {
         }
         let is_leaf = |file: &FileId| !is_text(self.ground.site.file(*file).media) && self.wants_name(*file);
         asked.into_iter().filter(is_leaf).collect()
+    }
+
+    /// A web app manifest names its pictures by their new names, and keeps its own.
+    fn manifest(&self, file: FileId, names: &mut Names) -> anyhow::Result<()> {
+        let ground = self.ground;
+        let bytes = ground.site.read(file)?;
+        let Ok(text) = std::str::from_utf8(&bytes) else {
+            return Ok(());
+        };
+        let mut edits = Vec::new();
+        for (span, raw) in webmanifest::pictures(text) {
+            if let Some(named) = pins::in_manifest(ground, file, &raw).and_then(|to| names.of(to)) {
+                let new = relink::renamed(&raw, &url::name(&named.path));
+                let with = webmanifest::string(&new).into_bytes();
+                edits.push(Edit { span, with });
+            }
+        }
+        if !edits.is_empty() && ground.site.file(file).editable {
+            names.in_place.insert(file, edit::splice(&bytes, &edits).into());
+        }
+        Ok(())
     }
 
     fn scripts(&self) -> Vec<FileId> {

@@ -26,6 +26,8 @@ pub(super) struct Seen {
     pub(super) hinted: Vec<FileId>,
     pub(super) fixed: Vec<(FileId, Why)>,
     pub(super) stays: Vec<(FileId, Why)>,
+    /// Web app manifests that it links.
+    pub(super) manifests: Vec<FileId>,
     /// Scripts that it loads as modules.
     pub(super) modules: Vec<FileId>,
     pub(super) inline: Inline,
@@ -189,6 +191,7 @@ impl Seen {
         let file = found.file;
         if !follows(found) {
             match found.kind {
+                Kind::Manifest => self.manifests.push(file),
                 Kind::Document => self.fixed.push((file, "it is shown as a document")),
                 Kind::Preload => self.fixed.push((file, "a script may fetch it")),
                 _ if found.place == Some(&css::Place::Custom) => {

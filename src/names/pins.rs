@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::looks::{self, Imports};
 use super::page::{self, Seen, Tests, Why};
-use super::{Ground, is_nameable};
+use super::{Ground, is_nameable, webmanifest};
 use crate::graph::Destination;
 use crate::relink;
 use crate::site::FileId;
@@ -28,6 +28,8 @@ pub(super) struct Pins {
     pub(super) loaded: BTreeSet<u32>,
     /// By key: stylesheets that import themselves through others.
     pub(super) circles: BTreeSet<u32>,
+    /// Web app manifests that pages link.
+    pub(super) manifests: BTreeSet<FileId>,
     /// Files that some page asks for in a way that can change.
     pub(super) anything: BTreeSet<FileId>,
 }
@@ -93,6 +95,9 @@ pub(super) fn read(ground: Ground<'_>, made: &BTreeSet<FileId>) -> anyhow::Resul
             pins.stay(file, "a script may import it by its name");
         }
     }
+    if whole {
+        pins.pictures_of_manifests(ground)?;
+    }
     if !graph.seals.is_empty() {
         seals(ground, &mut pins)?;
     }
@@ -148,6 +153,7 @@ impl Pins {
         }
         imports.add(&seen.inline);
         modules.extend(seen.modules);
+        self.manifests.extend(seen.manifests);
         self.unsealed.extend(seen.unsealed);
         if !seen.critical.is_empty() {
             self.critical.insert(page, seen.critical);
@@ -158,6 +164,28 @@ impl Pins {
         used.sort_unstable();
         used.dedup();
         self.used[page as usize] = used;
+    }
+
+    /// Pictures that only the browser itself asks for.
+    fn pictures_of_manifests(&mut self, ground: Ground<'_>) -> anyhow::Result<()> {
+        for manifest in self.manifests.clone() {
+            let bytes = ground.site.read(manifest)?;
+            let Ok(text) = std::str::from_utf8(&bytes) else {
+                continue;
+            };
+            let editable = ground.site.file(manifest).editable;
+            for (_, raw) in webmanifest::pictures(text) {
+                if let Some(file) = in_manifest(ground, manifest, &raw) {
+                    self.stay(file, "a web app manifest names it");
+                    if editable {
+                        self.anything.insert(file);
+                    } else {
+                        self.fix(file, "a web app manifest names it that is not edited");
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What sheets say of other files, and what follows from the sheets that keep their names.
@@ -219,6 +247,20 @@ impl Pins {
                 }
             }
         }
+    }
+}
+
+/// The file that an address of a web app manifest leads to.
+pub(super) fn in_manifest(ground: Ground<'_>, manifest: FileId, raw: &str) -> Option<FileId> {
+    let mount = &ground.graph.mount;
+    match url::resolve(
+        ground.site,
+        mount,
+        &url::base(mount, &ground.site.file(manifest).path),
+        raw,
+    ) {
+        Target::File { file, .. } => Some(file),
+        _ => None,
     }
 }
 
