@@ -30,6 +30,8 @@ pub struct Built {
     pub report: Report,
     /// `None` for a dry run.
     pub staging: Option<Staging>,
+    /// The policy that OUT needs, for `--write-policy`.
+    pub policy: Option<String>,
 }
 
 /// Tells which stage is at work, for a progress line.
@@ -85,6 +87,7 @@ pub fn build(
             return Ok(Built {
                 report,
                 staging: None,
+                policy: None,
             });
         }
         let target = match staging.take() {
@@ -117,9 +120,14 @@ pub fn build(
                 diagnostics,
                 options,
             );
+            let policy = match options.writes_policy {
+                true => Some(deploy::policy(&out_site, &out_graph, options)?),
+                false => None,
+            };
             return Ok(Built {
                 report,
                 staging: Some(target),
+                policy,
             });
         };
         // Built again without new names for what these pages ask for; that costs no other change.

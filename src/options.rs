@@ -80,6 +80,8 @@ pub struct Options {
     pub sri: bool,
     /// OUT's `_headers` name the stylesheets that each page waits for.
     pub link_headers: bool,
+    /// The policy that OUT needs is worked out.
+    pub writes_policy: bool,
     /// An earlier OUT, whose files with hashed names are carried over.
     pub keep_previous: Option<PathBuf>,
     /// Replace an OUT that is not empty.
@@ -289,6 +291,7 @@ impl Options {
             cdn_cors: false,
             sri: false,
             link_headers: false,
+            writes_policy: false,
             keep_previous: None,
             force: false,
             threads: 0,

@@ -5,8 +5,10 @@
 //! answer is the one that leaves a page as it is.
 
 mod headers;
+mod needed;
 
 pub use headers::{Headers, parse_headers};
+pub(crate) use needed::needed;
 
 /// What the policies of one page allow. Several policies apply together: each must allow a thing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

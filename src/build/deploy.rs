@@ -6,13 +6,15 @@ use std::time::SystemTime;
 use super::Draft;
 use crate::diagnostic::Diagnostic;
 use crate::disk::Staging;
+use crate::graph::Graph;
 use crate::manifest::{self, Manifest};
 use crate::names::{self, Names};
 use crate::options::Options;
 use crate::plan::Bans;
+use crate::policy;
 use crate::previous;
 use crate::site::{Site, SitePath};
-use crate::url::Mirror;
+use crate::url::{self, Mirror};
 
 /// The names of a draft.
 pub(super) fn names(site: &Site, draft: &Draft<'_>, options: &Options, bans: &Bans) -> anyhow::Result<Names> {
@@ -32,6 +34,11 @@ pub(super) fn mirror(site: &Site, names: &Names, options: &Options) -> Option<Mi
         root: options.cdn.clone()?,
         files: names.away(site).into(),
     })
+}
+
+/// The policy that OUT needs. Another host is another host here, whatever it serves.
+pub(super) fn policy(out: &Site, graph: &Graph, options: &Options) -> anyhow::Result<String> {
+    policy::needed(out, graph, &url::mount(options.base_url.as_deref())?)
 }
 
 /// Writes it all; what earlier deploys named counts as named by this one.

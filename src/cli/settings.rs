@@ -84,6 +84,10 @@ pub struct Settings {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
         hide_possible_values = true, help_heading = NAMES)]
     pub link_headers: Option<bool>,
+    /// Write the Content-Security-Policy that each page of OUT needs to this file, as `_headers` of static hosts say it
+    #[arg(long, value_name = "FILE", help_heading = NAMES)]
+    #[serde(serialize_with = "shown")]
+    pub write_policy: Option<PathBuf>,
 
     /// Level of the gzip variants, 1 to 12
     #[arg(long, value_name = "N", help_heading = VARIANTS)]
@@ -194,6 +198,7 @@ impl Settings {
             cdn_cors: self.cdn_cors.or(other.cdn_cors),
             sri: self.sri.or(other.sri),
             link_headers: self.link_headers.or(other.link_headers),
+            write_policy: self.write_policy.or(other.write_policy),
             gzip_level: self.gzip_level.or(other.gzip_level),
             brotli_quality: self.brotli_quality.or(other.brotli_quality),
             no_gzip: self.no_gzip.or(other.no_gzip),
@@ -238,6 +243,7 @@ impl Settings {
             cdn_cors: Some(options.cdn_cors),
             sri: Some(options.sri),
             link_headers: Some(options.link_headers),
+            write_policy: None,
             gzip_level: options.gzip_level.map(|level| Number::near(level.into())),
             brotli_quality: options.brotli_quality.map(|quality| Number::near(quality.into())),
             no_gzip: Some(options.gzip_level.is_none()),
@@ -288,6 +294,7 @@ impl Settings {
             cdn_cors,
             sri,
             link_headers,
+            write_policy,
             gzip_level,
             brotli_quality,
             no_gzip,
@@ -336,6 +343,7 @@ impl Settings {
             cdn_cors: cdn_cors.unwrap_or(or.cdn_cors),
             sri: sri.unwrap_or(or.sri),
             link_headers: link_headers.unwrap_or(or.link_headers),
+            writes_policy: write_policy.is_some(),
             gzip_level: level(no_gzip, gzip_level.map(Number::small), or.gzip_level),
             brotli_quality: level(no_brotli, brotli_quality.map(Number::small), or.brotli_quality),
             min_size: min_size.map_or(or.min_size, Number::get),
@@ -357,9 +365,14 @@ impl Settings {
 
     /// Paths of a file that says these settings are meant from that file's folder.
     pub fn from_folder(mut self, folder: &Path) -> Settings {
-        for path in [&mut self.traffic, &mut self.report, &mut self.keep_previous]
-            .into_iter()
-            .flatten()
+        for path in [
+            &mut self.traffic,
+            &mut self.report,
+            &mut self.keep_previous,
+            &mut self.write_policy,
+        ]
+        .into_iter()
+        .flatten()
         {
             *path = folder.join(&*path);
         }

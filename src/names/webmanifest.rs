@@ -5,54 +5,52 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
-#[derive(Deserialize)]
-struct Manifest<'a> {
-    #[serde(borrow, default)]
-    icons: Vec<Picture<'a>>,
-    #[serde(borrow, default)]
-    screenshots: Vec<Picture<'a>>,
-    #[serde(borrow, default)]
-    shortcuts: Vec<Shortcut<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Shortcut<'a> {
-    #[serde(borrow, default)]
-    icons: Vec<Picture<'a>>,
-}
-
-#[derive(Deserialize)]
-struct Picture<'a> {
-    #[serde(borrow)]
-    src: Option<&'a RawValue>,
-}
-
-/// Every address with the span of its string, quotes included, in order; nothing for what is no such JSON.
+/// Every address with the span of its string, quotes included, in order; nothing for what is no JSON. Pictures are
+/// all that has a `src` in such a file, and a picture has no other address.
 pub(super) fn pictures(text: &str) -> Vec<(Range<usize>, String)> {
-    let Ok(manifest) = serde_json::from_str::<Manifest<'_>>(text) else {
+    if serde_json::from_str::<IgnoredAny>(text).is_err() {
         return Vec::new();
-    };
-    let shortcuts = manifest.shortcuts.into_iter().flat_map(|shortcut| shortcut.icons);
-    let all = manifest
-        .icons
-        .into_iter()
-        .chain(manifest.screenshots)
-        .chain(shortcuts);
-    let mut found: Vec<(Range<usize>, String)> = all
-        .filter_map(|picture| {
-            let raw = picture.src?.get();
-            // The raw value is a piece of `text`.
-            let start = (raw.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
-            let span = start..start + raw.len();
-            (text.get(span.clone()) == Some(raw)).then_some(())?;
-            Some((span, serde_json::from_str(raw).ok()?))
-        })
-        .collect();
-    found.sort_by_key(|(span, _)| span.start);
+    }
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    let mut is_source = false;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => {
+                let end = string_end(bytes, at);
+                let string: Option<String> = text.get(at..end).and_then(|raw| serde_json::from_str(raw).ok());
+                let is_key = bytes[end..].iter().find(|b| !b.is_ascii_whitespace()) == Some(&b':');
+                match string {
+                    Some(string) if is_key => is_source = string == "src",
+                    Some(string) if is_source => {
+                        found.push((at..end, string));
+                        is_source = false;
+                    }
+                    _ => {}
+                }
+                at = end;
+            }
+            // Behind a `src` stood something else than a string.
+            b'{' | b'[' | b',' | b'}' => {
+                is_source = false;
+                at += 1;
+            }
+            _ => at += 1,
+        }
+    }
     found
+}
+
+/// Behind the closing quote.
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while at < bytes.len() && bytes[at] != b'"' {
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    (at + 1).min(bytes.len())
 }
 
 /// An address as the string that JSON has for it.
@@ -74,7 +72,15 @@ mod tests {
             .map(|(span, url)| (&text[span.clone()], url.as_str()))
             .collect();
         assert_eq!(shown, [("\"i\\/a.png\"", "i/a.png"), ("\"b.png\"", "b.png")]);
-        for text in ["", "[]", "{", r#"{"icons":3}"#, r#"{"icons":[{"src":1}]}"#] {
+        for text in [
+            "",
+            "[]",
+            "{",
+            r#"{"icons":3,"name":"src"}"#,
+            r#"{"icons":[{"src":1}]}"#,
+            r#"{"src":["a.png"]}"#,
+            r#"{"src":null,"a":"b"}"#,
+        ] {
             assert_eq!(pictures(text), [], "{text}");
         }
     }
