@@ -4,8 +4,7 @@ mod assemble;
 mod deploy;
 mod draft;
 
-pub use draft::Decided;
-use draft::Draft;
+use draft::{Decided, Draft};
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,9 +18,9 @@ use crate::measure::{self, Sizes};
 use crate::names::Names;
 use crate::options::Options;
 use crate::output::{self, Written};
-use crate::plan::{self, Bans, Plan};
+use crate::plan::{self, Bans, Decision, Plan};
 use crate::report::Report;
-use crate::site::{self, FileId, Site};
+use crate::site::{self, FileId, Site, SitePath};
 use crate::{parallel, previous, variants};
 
 /// What a build made. OUT appears with `Staging::commit`, after the budgets were looked at.
@@ -155,6 +154,20 @@ pub fn build(
         }
         round += 1;
     }
+}
+
+/// All decisions about files of SITE.
+pub fn decisions(site: &Site, graph: &Graph, options: &Options) -> anyhow::Result<Vec<Decision>> {
+    let bans = Bans::default();
+    let decided = Decided::new(site, graph, options, &bans)?;
+    let names = deploy::names(site, &decided.draft(site, graph), options, &bans)?;
+    let mut all = decided.decisions(site, graph);
+    let in_site = |(path, decision): (SitePath, Decision)| {
+        let file = site.find(path.as_bytes())?;
+        Some(Decision { file, ..decision })
+    };
+    all.extend(names.decisions.into_iter().filter_map(in_site));
+    Ok(all)
 }
 
 /// Measures SITE as it is.

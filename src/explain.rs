@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use crate::build::{Decided, Progress};
+use crate::build::{self, Progress};
 use crate::diagnostic::Diagnostic;
 use crate::graph::{self, Destination, Graph};
 use crate::media::{self, Media};
 use crate::nearest::nearest;
 use crate::options::Options;
-use crate::plan::{Bans, Cost, Decision, Plan};
+use crate::plan::{Cost, Decision, Plan};
 use crate::site::{self, FileId, Site};
 use crate::{disk, traffic, url};
 
@@ -37,7 +37,7 @@ pub fn explain(
     diagnostics.extend(found);
     progress("deciding");
     let plan = Plan {
-        decisions: Decided::new(&site, &graph, options, &Bans::default())?.decisions(&site, &graph),
+        decisions: build::decisions(&site, &graph, options)?,
         ..Plan::default()
     };
     Ok(text(&site, &graph, &plan, &diagnostics, file))

@@ -327,8 +327,11 @@ impl Names {
     }
 
     /// What a policy has to say because files are asked for on another host: one source for each kind of file.
-    pub(crate) fn policy_needs(&self, site: &Site) -> Vec<String> {
-        let Some(host) = &self.host else { return Vec::new() };
+    /// Nothing where the server's policy is known: then nothing was moved against it.
+    pub(crate) fn policy_needs(&self, site: &Site, options: &Options) -> Vec<String> {
+        let Some(host) = self.host.as_ref().filter(|_| options.csp.is_empty()) else {
+            return Vec::new();
+        };
         let kinds: BTreeSet<usize> = self
             .away
             .iter()

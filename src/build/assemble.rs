@@ -54,7 +54,7 @@ pub(super) fn report(
     let levels = measure::levels(options);
     let mut totals = report::Totals::of(&pages, site.files.len() as u64);
     totals.policy = policy_needs(graph, draft, options);
-    totals.policy.extend(names.policy_needs(draft.site));
+    totals.policy.extend(names.policy_needs(draft.site, options));
     totals.asked_for = compared.whole.as_ref().map(|whole| {
         let sum = |views: &[Views]| views.iter().map(|v| views_sum(v, overhead)).fold([0; 6], add);
         let after = compared.after.as_ref().map_or(&[][..], |(views, _)| views);

@@ -355,7 +355,8 @@ fn stays(ground: Ground<'_>, found: &Found<'_>) -> Option<Why> {
     ground.options.cdn.as_ref()?;
     let tag = found.tag;
     let cors = ground.options.cdn_cors;
-    if found.has_fragment || found.kind == Kind::SvgUse {
+    let is_svg = ground.site.file(found.file).media == Media::Svg;
+    if found.has_fragment && is_svg || found.kind == Kind::SvgUse {
         return Some("a part of it is used, which browsers take from the same host only");
     }
     if let Some(place) = found.place {

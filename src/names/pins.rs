@@ -8,6 +8,7 @@ use super::looks::{self, Imports};
 use super::page::{self, Seen, Tests, Why};
 use super::{Ground, is_nameable, webmanifest};
 use crate::graph::Destination;
+use crate::media::Media;
 use crate::relink;
 use crate::site::FileId;
 use crate::url::{self, Target};
@@ -216,7 +217,8 @@ impl Pins {
                 if let Some(why) = page::in_css(&url.place, ground.options.cdn_cors) {
                     self.stay(file, why);
                 }
-                if url.value.contains('#') {
+                let is_property = matches!(url.place, css::Place::Property { .. });
+                if is_property && url.value.contains('#') && ground.site.file(file).media == Media::Svg {
                     self.stay(
                         file,
                         "a part of it is used, which browsers take from the same host only",
