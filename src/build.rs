@@ -1,11 +1,12 @@
 //! The whole path: read, link, decide, write, read again, compare.
 
 mod assemble;
+mod deploy;
 mod draft;
 
-pub use draft::Decided;
-use draft::Draft;
+use draft::{Decided, Draft};
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -14,12 +15,13 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::disk::Staging;
 use crate::graph::{self, Graph, Request};
 use crate::measure::{self, Sizes};
+use crate::names::Names;
 use crate::options::Options;
 use crate::output::{self, Written};
 use crate::plan::{self, Bans, Plan};
 use crate::report::Report;
 use crate::site::{self, FileId, Site};
-use crate::{parallel, variants};
+use crate::{parallel, previous, variants};
 
 /// What a build made. OUT appears with `Staging::commit`, after the budgets were looked at.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub struct Built {
     pub report: Report,
     /// `None` for a dry run.
     pub staging: Option<Staging>,
+    /// The policy that OUT needs, for `--write-policy`.
+    pub policy: Option<String>,
 }
 
 /// Tells which stage is at work, for a progress line.
@@ -40,6 +44,9 @@ pub fn build(
     dry_run: bool,
     progress: Progress<'_>,
 ) -> anyhow::Result<Built> {
+    if let Some(old) = &options.keep_previous {
+        previous::check(old, out)?;
+    }
     let staging = if dry_run {
         Staging::check(root, out, options.force)?;
         None
@@ -53,14 +60,17 @@ pub fn build(
     diagnostics.extend(found);
     let mut staging = staging;
     let mut bans = Bans::default();
-    for round in 0.. {
+    let mut round = 0;
+    loop {
         progress("deciding");
         let decided = Decided::new(&site, &graph, options, &bans)?;
         let draft = decided.draft(&site, &graph);
+        let names = deploy::names(&site, &draft, options, &bans)?;
         if dry_run {
             return Ok(Built {
-                report: expected(&site, &graph, &draft, diagnostics, options)?,
+                report: expected(&site, &graph, &draft, &names, diagnostics, options)?,
                 staging: None,
+                policy: None,
             });
         }
         let target = match staging.take() {
@@ -68,37 +78,54 @@ pub fn build(
             None => Staging::begin(root, out, options.force)?,
         };
         progress("writing");
-        let written = output::write(draft.site, draft.graph, draft.plan, &target, options)?;
+        let written = output::write(draft.site, draft.graph, draft.plan, &names, &target, options)?;
+        let carried = deploy::write(&site, &draft, &names, &target, options)?;
         progress("reading again");
         let (out_site, _) = site::read(target.path(), options)?;
-        let (out_graph, _) = graph::link(&out_site, options)?;
+        let mirror = deploy::mirror(draft.site, &names, options);
+        let (out_graph, _) = graph::link_with(&out_site, options, mirror)?;
         let sizes: Vec<Sizes> = written.iter().map(|w| w.sizes).collect();
-        let weights = Weights::new(&site, &draft, &sizes);
-        let compared = Compared::new(&site, &graph, Some((&out_graph, &out_site)), &draft, &weights);
+        let mut weights = Weights::new(&site, &draft, &sizes);
+        weights.apart = written.iter().map(|w| w.apart).collect();
+        let compared = Compared::new(&graph, Some((&out_graph, &out_site)), &draft, &names, &weights);
         let worse = compared.worse(&graph, options)?;
         let Some((page, why)) = worse.first() else {
             diagnostics.extend(stale_variants(draft.site, &written));
+            diagnostics.extend(carried);
+            diagnostics.extend(names.diagnostics.iter().cloned());
             let report = assemble::report(
                 &site,
                 &graph,
                 &draft,
+                &names,
                 Some(&written),
                 &compared,
                 diagnostics,
                 options,
             );
+            let policy = match options.writes_policy {
+                true => Some(deploy::policy(&out_site, &out_graph, options)?),
+                false => None,
+            };
             return Ok(Built {
                 report,
                 staging: Some(target),
+                policy,
             });
         };
+        // Built again without new names for what these pages ask for; that costs no other change.
+        let pages: Vec<u32> = worse.iter().map(|(page, _)| *page).collect();
+        let documents: Vec<u32> = pages.iter().flat_map(|&page| graph.documents(page)).collect();
+        if names.touch(&documents) && !documents.iter().all(|page| bans.names.contains(page)) {
+            bans.names.extend(documents);
+            continue;
+        }
         anyhow::ensure!(
             round < 3,
             "{} got worse ({why}): this is a fault of fewer, OUT is not written; --skip all avoids it",
             site.file(graph.pages[*page as usize].file).path
         );
         // Built again without what touched these pages, then in the old shape, then without anything.
-        let pages: Vec<u32> = worse.iter().map(|(page, _)| *page).collect();
         match round {
             0 => bans
                 .pages
@@ -109,8 +136,8 @@ pub fn build(
             }
             _ => bans.add_all(&graph),
         }
+        round += 1;
     }
-    unreachable!("the loop ends by return or error")
 }
 
 /// What a build of this site would report. Nothing is written; the sizes are those of the fast levels.
@@ -120,25 +147,32 @@ pub fn forecast(
     diagnostics: Vec<Diagnostic>,
     options: &Options,
 ) -> anyhow::Result<Report> {
-    let decided = Decided::new(site, graph, options, &Bans::default())?;
-    expected(site, graph, &decided.draft(site, graph), diagnostics, options)
+    let bans = Bans::default();
+    let decided = Decided::new(site, graph, options, &bans)?;
+    let draft = decided.draft(site, graph);
+    let names = deploy::names(site, &draft, options, &bans)?;
+    expected(site, graph, &draft, &names, diagnostics, options)
 }
 
 fn expected(
     site: &Site,
     graph: &Graph,
     draft: &Draft<'_>,
-    diagnostics: Vec<Diagnostic>,
+    names: &Names,
+    mut diagnostics: Vec<Diagnostic>,
     options: &Options,
 ) -> anyhow::Result<Report> {
     let sizes = fast_sizes(draft.site, options)?;
     let weights = Weights::new(site, draft, &sizes);
     let later = after_plan(draft, options);
-    let compared = Compared::new(site, graph, Some((&later, draft.site)), draft, &weights);
+    let unnamed = Names::default();
+    let compared = Compared::new(graph, Some((&later, draft.site)), draft, &unnamed, &weights);
+    diagnostics.extend(names.diagnostics.iter().cloned());
     Ok(assemble::report(
         site,
         graph,
         draft,
+        names,
         None,
         &compared,
         diagnostics,
@@ -158,11 +192,13 @@ pub fn report(root: &Path, options: &Options, progress: Progress<'_>) -> anyhow:
     let decided = Decided::default();
     let draft = decided.draft(&site, &graph);
     let weights = Weights::new(&site, &draft, &sizes);
-    let compared = Compared::new(&site, &graph, None, &draft, &weights);
+    let names = Names::default();
+    let compared = Compared::new(&graph, None, &draft, &names, &weights);
     Ok(assemble::report(
         &site,
         &graph,
         &draft,
+        &names,
         None,
         &compared,
         diagnostics,
@@ -174,6 +210,8 @@ pub fn report(root: &Path, options: &Options, progress: Progress<'_>) -> anyhow:
 struct Weights {
     before: Vec<Sizes>,
     after: Vec<Sizes>,
+    /// What was asked for by name adds to `after`, where it adds something.
+    apart: Vec<[i64; 3]>,
 }
 
 impl Weights {
@@ -202,7 +240,11 @@ impl Weights {
             let written = || id.map(|id| was.get(&id).copied().unwrap_or(sizes[id.0 as usize]));
             before.push(shaped.copied().or_else(written).unwrap_or_default());
         }
-        Weights { before, after }
+        Weights {
+            before,
+            after,
+            apart: Vec::new(),
+        }
     }
 }
 
@@ -262,31 +304,57 @@ fn stale_variants(site: &Site, written: &[Written]) -> Vec<Diagnostic> {
 struct Compared<'a> {
     before: Vec<Views>,
     after: Option<(Vec<Views>, &'a Graph)>,
+    /// The same with what was asked for by name, if that is something.
+    whole: Option<Vec<Views>>,
+    /// Addresses of OUT by those that they were in the draft.
+    old: HashMap<String, String>,
 }
 
 impl<'a> Compared<'a> {
     fn new(
-        site: &Site,
         graph: &Graph,
         after: Option<(&'a Graph, &Site)>,
         draft: &Draft<'_>,
+        names: &Names,
         weights: &Weights,
     ) -> Compared<'a> {
-        debug_assert_eq!(site.files.len(), weights.before.len());
         let before = compare::count(graph, |file| weights.before[file.0 as usize]);
-        let after = after.map(|(graph, out)| {
-            let origin: Vec<Option<FileId>> = out
-                .files
-                .iter()
-                .map(|f| draft.site.find(f.path.as_bytes()))
-                .collect();
-            let size = |file: FileId| match origin[file.0 as usize] {
-                Some(file) => weights.after[file.0 as usize],
-                None => Sizes::plain(out.file(file).size),
+        let mut compared = Compared {
+            before,
+            after: None,
+            whole: None,
+            old: names.addresses(draft.site, &graph.mount),
+        };
+        let Some((graph, out)) = after else {
+            return compared;
+        };
+        let origin: Vec<Option<FileId>> = out
+            .files
+            .iter()
+            .map(|file| names.origin(draft.site, &file.path))
+            .collect();
+        let size = |file: FileId| match origin[file.0 as usize] {
+            Some(file) => weights.after[file.0 as usize],
+            None => Sizes::plain(out.file(file).size),
+        };
+        compared.after = Some((compare::count(graph, size), graph));
+        if weights.apart.iter().any(|apart| *apart != [0; 3]) {
+            let whole = |file: FileId| {
+                let apart = origin[file.0 as usize].and_then(|file| weights.apart.get(file.0 as usize));
+                apart.map_or(size(file), |apart| size(file).with(*apart))
             };
-            (compare::count(graph, size), graph)
-        });
-        Compared { before, after }
+            compared.whole = Some(compare::count(graph, whole));
+        }
+        compared
+    }
+
+    /// The address that a file had before it got its name.
+    fn old<'u>(&'u self, url: &'u str) -> Cow<'u, str> {
+        let (path, query) = url.split_at(url.find('?').unwrap_or(url.len()));
+        match self.old.get(path) {
+            Some(old) => Cow::Owned(format!("{old}{query}")),
+            None => Cow::Borrowed(url),
+        }
     }
 
     /// Promise 3, checked on what was really written: the pages that broke it, and how.

@@ -145,5 +145,8 @@ fn command() -> clap::Command {
 
 /// Whether a flag is about what is changed.
 fn decides(arg: &Arg) -> bool {
-    matches!(arg.get_help_heading(), Some(settings::CHANGES | settings::PAYS))
+    matches!(
+        arg.get_help_heading(),
+        Some(settings::CHANGES | settings::PAYS | settings::NAMES)
+    )
 }

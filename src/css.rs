@@ -8,6 +8,7 @@ mod choose;
 mod compete;
 mod condition;
 mod data;
+mod exchange;
 mod once;
 mod facts;
 mod fold;
@@ -32,6 +33,7 @@ use std::ops::Range;
 
 pub use attribute::{AttributeTest, Operator};
 pub use data::{data_url, url_token};
+pub use exchange::{exchange, is_exchangeable};
 pub use facts::{SelectorFacts, Subject, selector_facts};
 pub use import::{Import, flatten, imports};
 pub use join::{Part, join};

@@ -35,6 +35,8 @@ pub enum Code {
     PolicyForbids,
     StaleVariant,
     ServiceWorker,
+    NotCarried,
+    ManifestTaken,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,6 +65,8 @@ impl Code {
             Code::PolicyForbids => "policy-forbids",
             Code::StaleVariant => "stale-variant",
             Code::ServiceWorker => "service-worker",
+            Code::NotCarried => "not-carried",
+            Code::ManifestTaken => "manifest-taken",
         }
     }
 }

@@ -117,6 +117,42 @@ pub fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     read().with_context(|| format!("cannot read {}", shown(path)))
 }
 
+/// What stands at a path of a folder that may be anybody's work.
+#[derive(Debug)]
+pub enum Below {
+    File(Vec<u8>),
+    Missing,
+    /// Something else, or reached through a link.
+    Elsewhere,
+}
+
+/// Reads a file below `root`, which may be a link itself, following no link on the way.
+pub fn read_below(root: &Path, path: &crate::site::SitePath) -> anyhow::Result<Below> {
+    let mut place = root.to_path_buf();
+    let mut segments = path.as_bytes().split(|&b| b == b'/').peekable();
+    while let Some(segment) = segments.next() {
+        if matches!(segment, b"" | b"." | b"..") || segment.contains(&0) {
+            return Ok(Below::Elsewhere);
+        }
+        place.push(OsStr::from_bytes(segment));
+        let metadata = match fs::symlink_metadata(&place) {
+            Ok(metadata) => metadata,
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(Below::Missing);
+            }
+            Err(e) => return Err(e).with_context(|| format!("cannot read {}", shown(&place))),
+        };
+        let fits = match segments.peek() {
+            Some(_) => metadata.is_dir(),
+            None => metadata.is_file(),
+        };
+        if !fits {
+            return Ok(Below::Elsewhere);
+        }
+    }
+    read(&place).map(Below::File)
+}
+
 /// Writes a report: whole or not at all, by a temporary file that is renamed. What is no regular file (`/dev/stdout`)
 /// is written to as it stands.
 pub fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {

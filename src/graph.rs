@@ -20,7 +20,7 @@ use crate::options::Options;
 use crate::parallel;
 use crate::policy::{self, Headers};
 use crate::site::{FileId, Site, SitePath};
-use crate::url::{self, Mount};
+use crate::url::{self, Mirror, Mount};
 use crate::view::Window;
 
 pub use sheet::{Sheet, Text};
@@ -101,6 +101,9 @@ pub struct Page {
     pub allows_inline_scripts: bool,
     /// Its policies let it load stylesheets and scripts of the site under any name.
     pub allows_own_names: bool,
+    /// By kind of file (`policy::KINDS`): own ones under any name, and those of the host of `--cdn`.
+    pub allows_own_files: [bool; 5],
+    pub allows_cdn: [bool; 5],
     /// So many of the first stylesheet links stand in `head`, and the scanner found the same links as the tree has.
     pub head_links: u32,
     /// Files named with `integrity`, and whether that is the hash of the file's bytes.
@@ -228,7 +231,16 @@ const GROUP: usize = 2048;
 
 /// Reads every page and stylesheet of the site and resolves what they refer to.
 pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagnostic>)> {
-    let mount = url::mount(options.base_url.as_deref())?;
+    link_with(site, options, None)
+}
+
+/// The same for a site whose pages ask for some of its files on another host.
+pub(crate) fn link_with(
+    site: &Site,
+    options: &Options,
+    mirror: Option<Mirror>,
+) -> anyhow::Result<(Graph, Vec<Diagnostic>)> {
+    let mount = url::mount(options.base_url.as_deref())?.with_mirror(mirror);
     let fallback = page::fallback_encoding(options)?;
     let window = Window {
         width: options.viewport.0,

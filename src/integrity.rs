@@ -66,6 +66,11 @@ pub fn renew(value: &str, bytes: &[u8]) -> Option<String> {
     ))
 }
 
+/// The value of `integrity` for these bytes: SHA-384, which the standard recommends.
+pub fn seal(bytes: &[u8]) -> String {
+    format!("sha384-{}", STANDARD.encode(Sha384::digest(bytes)))
+}
+
 /// Hashes in the text of a script, which may set `integrity` with them: `sha256-…` as written.
 pub fn seals(script: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(script);

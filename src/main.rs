@@ -47,6 +47,7 @@ fn run_build(build: &cli::Build) -> anyhow::Result<ExitCode> {
         disk::Staging::check(&build.site, &build.out, build.force)?;
     }
     check_report_path(&effective, &[("SITE", &build.site), ("OUT", &build.out)])?;
+    check_policy_path(&effective, &[("SITE", &build.site), ("OUT", &build.out)])?;
     let mut options = effective.settings.options()?;
     options.force = build.force;
     let progress = progress(&build.run);
@@ -54,6 +55,9 @@ fn run_build(build: &cli::Build) -> anyhow::Result<ExitCode> {
     let built = parallel::with_threads(options.threads, work)?;
     clear_progress(&build.run);
     let built = built?;
+    if let (Some(path), Some(policy)) = (&effective.settings.write_policy, &built.policy) {
+        disk::write_file(path, policy.as_bytes())?;
+    }
     finish(built.report, built.staging, &effective, &build.run)
 }
 
@@ -139,6 +143,24 @@ fn check_report_path(effective: &Effective, folders: &[(&str, &PathBuf)]) -> any
         let inside = disk::is_inside(path, folder)?;
         anyhow::ensure!(
             !inside,
+            "{name} {} lies inside {folder_name}: choose a place outside",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// The same for the file of the policy, which has no ending that everybody knows.
+fn check_policy_path(effective: &Effective, folders: &[(&str, &PathBuf)]) -> anyhow::Result<()> {
+    let Some(path) = &effective.settings.write_policy else {
+        return Ok(());
+    };
+    let name = effective.name("write-policy");
+    let is_folder = disk::stat(path).is_ok_and(|stat| stat.kind == disk::Kind::Folder);
+    anyhow::ensure!(!is_folder, "{name} {}: a folder; name a file", path.display());
+    for (folder_name, folder) in folders {
+        anyhow::ensure!(
+            !disk::is_inside(path, folder)?,
             "{name} {} lies inside {folder_name}: choose a place outside",
             path.display()
         );

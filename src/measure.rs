@@ -22,6 +22,15 @@ impl Sizes {
         }
     }
 
+    /// So much more or less: identity, gzip, brotli.
+    pub fn with(self, more: [i64; 3]) -> Sizes {
+        Sizes {
+            identity: self.identity.saturating_add_signed(more[0]),
+            gzip: self.gzip.saturating_add_signed(more[1]),
+            br: self.br.saturating_add_signed(more[2]),
+        }
+    }
+
     /// No coding got larger and one got smaller.
     pub fn is_better_than(&self, other: &Sizes) -> bool {
         self.gzip <= other.gzip && self.br <= other.br && (self.gzip < other.gzip || self.br < other.br)

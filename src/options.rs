@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use globset::GlobSet;
 use serde::{Deserialize, Serialize};
@@ -70,6 +70,20 @@ pub struct Options {
     pub measure_full: bool,
     /// Browsers to print CSS for (a browserslist query); `None` prints for every browser.
     pub targets: Option<Targets>,
+    /// Files get names that are the hashes of their bytes, and references follow.
+    pub fingerprint: bool,
+    /// Another host that serves OUT, with a `/` at the end: pages ask for their files there.
+    pub cdn: Option<String>,
+    /// That host sends CORS headers: fonts, masks, module scripts and sealed files may be asked for there as well.
+    pub cdn_cors: bool,
+    /// Stylesheets and scripts get an `integrity`.
+    pub sri: bool,
+    /// OUT's `_headers` name the stylesheets that each page waits for.
+    pub link_headers: bool,
+    /// The policy that OUT needs is worked out.
+    pub writes_policy: bool,
+    /// An earlier OUT, whose files with hashed names are carried over.
+    pub keep_previous: Option<PathBuf>,
     /// Replace an OUT that is not empty.
     pub force: bool,
     /// Threads; 0 is one per core.
@@ -272,6 +286,13 @@ impl Options {
             encode_types: ENCODE_TYPES.iter().map(|t| t.to_string()).collect(),
             measure_full: false,
             targets: None,
+            fingerprint: false,
+            cdn: None,
+            cdn_cors: false,
+            sri: false,
+            link_headers: false,
+            writes_policy: false,
+            keep_previous: None,
             force: false,
             threads: 0,
         }
@@ -284,6 +305,16 @@ impl Options {
             encode_types: Vec::new(),
             ..Options::defaults()
         }
+    }
+
+    /// Something is asked for by name that costs bytes: they are reported apart.
+    pub fn asks_apart(&self) -> bool {
+        self.names_files() || self.sri
+    }
+
+    /// Files of SITE are asked for under other names or on another host.
+    pub fn names_files(&self) -> bool {
+        self.fingerprint || self.cdn.is_some()
     }
 
     pub fn runs(&self, pass: Pass) -> bool {

@@ -1,11 +1,13 @@
 //! Stage 4: every file of SITE into OUT, edited where the plan says so, with its variants beside it.
 
+use std::borrow::Cow;
 use std::time::SystemTime;
 
 use crate::disk::{self, Staging};
 use crate::encode::Coding;
 use crate::graph::{self, AddressId, Destination, Graph};
-use crate::measure::Sizes;
+use crate::measure::{self, Sizes};
+use crate::names::{Named, Names};
 use crate::options::Options;
 use crate::parallel;
 use crate::plan::Plan;
@@ -24,13 +26,17 @@ pub struct Written {
     pub edited: bool,
     /// SITE brought a variant that did not fit.
     pub stale_variant: bool,
+    /// What names, hosts and seals that were asked for add to `sizes`, where pages ask for the file: identity, gzip,
+    /// brotli.
+    pub apart: [i64; 3],
 }
 
 /// Writes all files below `staging`, in no particular order; the result is by `FileId`.
-pub fn write(
+pub(crate) fn write(
     site: &Site,
     graph: &Graph,
     plan: &Plan,
+    names: &Names,
     staging: &Staging,
     options: &Options,
 ) -> anyhow::Result<Vec<Written>> {
@@ -44,6 +50,7 @@ pub fn write(
         site,
         graph,
         plan,
+        names,
         staging,
         options,
         own_variants,
@@ -63,6 +70,7 @@ struct Writer<'a> {
     site: &'a Site,
     graph: &'a Graph,
     plan: &'a Plan,
+    names: &'a Names,
     staging: &'a Staging,
     options: &'a Options,
     own_variants: Vec<Vec<FileId>>,
@@ -71,29 +79,46 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn file(&self, id: FileId) -> anyhow::Result<Written> {
         let file = self.site.file(id);
+        let named = self.names.of(id);
+        let alone = named.filter(|named| named.alone);
+        if self.names.leaves_out(id) || alone.is_some_and(|named| named.exists) {
+            return Ok(Written::default());
+        }
         let wants_variants = variants::wanted(file, self.options);
         let edited = self.edited(id)?;
-        let modified = if edited.is_some() {
+        let mut modified = if edited.is_some() {
             self.newest(id)
         } else {
             file.modified
         };
         let is_disk = matches!(file.content, Content::Disk);
-        if is_disk && edited.is_none() && !wants_variants && self.own_variants[id.0 as usize].is_empty() {
-            let size = self
-                .staging
-                .copy(&self.site.place(id), &file.path, modified, file.mode)?;
+        let stays = is_disk && edited.is_none() && !self.names.renew(self.graph, id);
+        if stays && !wants_variants && self.own_variants[id.0 as usize].is_empty() {
+            let place = self.site.place(id);
+            let size = self.staging.copy(&place, &file.path, modified, file.mode)?;
+            if let Some(named) = named.filter(|named| !named.exists) {
+                self.staging
+                    .copy(&place, &named.path, named.modified, file.mode)?;
+            }
             return Ok(Written {
                 sizes: Sizes::plain(size),
                 ..Written::default()
             });
         }
-        let is_edited = edited.is_some() || !is_disk;
-        let bytes = match edited {
+        let mut is_edited = edited.is_some() || !is_disk;
+        let mut bytes = match edited {
             Some(bytes) => bytes,
             None => self.unchanged(id)?,
         };
-        self.staging.write(&file.path, &bytes, modified, file.mode)?;
+        let mut apart = [0; 3];
+        if let Some(renewed) = self.names.renewed(self.site, self.graph, id, &bytes) {
+            apart = self.apart(&bytes, &renewed.bytes, wants_variants);
+            bytes = renewed.bytes;
+            modified = modified.max(renewed.modified);
+            is_edited = true;
+        }
+        let path = alone.map_or(&file.path, |named| &named.path);
+        self.staging.write(path, &bytes, modified, file.mode)?;
         let made = if wants_variants {
             variants::make(&bytes, self.options)
         } else {
@@ -102,6 +127,7 @@ impl Writer<'_> {
         let mut written = Written {
             sizes: Sizes::plain(bytes.len() as u64),
             edited: is_edited,
+            apart,
             ..Written::default()
         };
         let mut done = Vec::new();
@@ -126,15 +152,76 @@ impl Writer<'_> {
             written.count(coding, body.len());
             done.extend(coding);
         }
-        for (coding, body) in made {
-            if done.contains(&coding) {
+        for (coding, body) in &made {
+            if done.contains(coding) {
                 continue;
             }
-            let path = SitePath::new([file.path.as_bytes(), coding.suffix().as_bytes()].concat());
-            self.staging.write(&path, &body, modified, file.mode)?;
-            written.count(Some(coding), body.len());
+            let path = SitePath::new([path.as_bytes(), coding.suffix().as_bytes()].concat());
+            self.staging.write(&path, body, modified, file.mode)?;
+            written.count(Some(*coding), body.len());
+        }
+        // What was asked for by name counts apart.
+        written.sizes = written.sizes.with(apart.map(|more| -more));
+        if let Some(named) = named.filter(|named| !named.alone && !named.exists) {
+            self.copy(id, named, &bytes, &made, &mut written)?;
         }
         Ok(written)
+    }
+
+    /// The file once more, under its new name.
+    fn copy(
+        &self,
+        id: FileId,
+        named: &Named,
+        bytes: &[u8],
+        made: &[(Coding, Vec<u8>)],
+        written: &mut Written,
+    ) -> anyhow::Result<()> {
+        let mode = self.site.file(id).mode;
+        let (bytes, made) = match &named.bytes {
+            None => (bytes, Cow::Borrowed(made)),
+            Some(new) if variants::wanted(self.site.file(id), self.options) => {
+                (&**new, Cow::Owned(variants::make(new, self.options)))
+            }
+            Some(new) => (&**new, Cow::Borrowed(&[][..])),
+        };
+        self.staging.write(&named.path, bytes, named.modified, mode)?;
+        let mut sizes = Sizes::plain(bytes.len() as u64);
+        for (coding, body) in &*made {
+            let path = SitePath::new([named.path.as_bytes(), coding.suffix().as_bytes()].concat());
+            self.staging.write(&path, body, named.modified, mode)?;
+            match coding {
+                Coding::Gzip => {
+                    sizes.gzip = body.len() as u64;
+                    written.gzip_file += sizes.gzip;
+                }
+                Coding::Brotli => {
+                    sizes.br = body.len() as u64;
+                    written.br_file += sizes.br;
+                }
+            }
+        }
+        let was = written.sizes;
+        written.apart = [
+            sizes.identity as i64 - was.identity as i64,
+            sizes.gzip as i64 - was.gzip as i64,
+            sizes.br as i64 - was.br as i64,
+        ];
+        Ok(())
+    }
+
+    /// What the new bytes have more, at the fast levels; nothing where nobody asked for them.
+    fn apart(&self, old: &[u8], new: &[u8], encoded: bool) -> [i64; 3] {
+        if !self.options.asks_apart() {
+            return [0; 3];
+        }
+        let measure = |bytes| measure::sizes(bytes, encoded, measure::levels(self.options), self.options);
+        let (old, new) = (measure(old), measure(new));
+        [
+            new.identity as i64 - old.identity as i64,
+            new.gzip as i64 - old.gzip as i64,
+            new.br as i64 - old.br as i64,
+        ]
     }
 
     /// The bytes that the plan gives this file, if it changes them.

@@ -101,6 +101,10 @@ pub enum Action {
     Inline,
     /// CSS is printed shorter.
     Minify,
+    /// Pages ask for it under a name that is the hash of its bytes.
+    Name,
+    /// Pages ask for it on another host.
+    Host,
     /// Left as it was.
     Keep,
 }
@@ -115,6 +119,8 @@ impl Action {
             Action::Embed => "embed",
             Action::Inline => "inline",
             Action::Minify => "minify",
+            Action::Name => "name",
+            Action::Host => "host",
             Action::Keep => "keep",
         }
     }
@@ -140,6 +146,8 @@ pub struct Bans {
     pub pages: BTreeSet<u32>,
     /// Any new shape of the site.
     pub shape: bool,
+    /// New names for what this page asks for.
+    pub names: BTreeSet<u32>,
 }
 
 /// Everything that the passes read.

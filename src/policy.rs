@@ -5,8 +5,10 @@
 //! answer is the one that leaves a page as it is.
 
 mod headers;
+mod needed;
 
 pub use headers::{Headers, parse_headers};
+pub(crate) use needed::needed;
 
 /// What the policies of one page allow. Several policies apply together: each must allow a thing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,6 +32,15 @@ const IMAGES: [&str; 2] = ["img-src", "default-src"];
 const STYLE_ELEMENTS: [&str; 3] = ["style-src-elem", "style-src", "default-src"];
 const SCRIPT_ELEMENTS: [&str; 3] = ["script-src-elem", "script-src", "default-src"];
 const STYLE_ATTRIBUTES: [&str; 3] = ["style-src-attr", "style-src", "default-src"];
+
+/// Directives of stylesheets, scripts, images, fonts, and media, with what they fall back to.
+pub const KINDS: [&[&str]; 5] = [
+    &STYLE_ELEMENTS,
+    &SCRIPT_ELEMENTS,
+    &IMAGES,
+    &["font-src", "default-src"],
+    &["media-src", "default-src"],
+];
 
 impl Policy {
     /// From the values of header or `meta` (each may hold several policies, separated by commas).
@@ -71,6 +82,20 @@ impl Policy {
         self.sources(&STYLE_ELEMENTS)
             .chain(self.sources(&SCRIPT_ELEMENTS))
             .all(|list| list.iter().any(is_own))
+    }
+
+    /// By kind of file, as in [`KINDS`]: own files may be loaded under any name.
+    pub fn allows_own_files(&self) -> [bool; 5] {
+        let is_own = |source: &String| source.eq_ignore_ascii_case("'self'") || source == "*";
+        KINDS.map(|kind| self.sources(kind).all(|list| list.iter().any(is_own)))
+    }
+
+    /// By kind of file: files of the host of `root`, which ends in `/`, may be loaded, whatever their names.
+    pub fn allows_host(&self, root: &str) -> [bool; 5] {
+        KINDS.map(|kind| {
+            self.sources(kind)
+                .all(|list| list.iter().any(|source| names_host(source, root)))
+        })
     }
 
     /// Inline `script` elements may be added without nonce or hash.
@@ -136,6 +161,7 @@ fn parse(policy: &str) -> Vec<(String, Vec<String>)> {
             .chain(&STYLE_ELEMENTS)
             .chain(&STYLE_ATTRIBUTES)
             .chain(&SCRIPT_ELEMENTS)
+            .chain(&["font-src", "media-src"])
             .any(|known| *known == name);
         if !known && directives.len() >= 64 || directives.iter().any(|(seen, _)| *seen == name) {
             continue;
@@ -143,6 +169,26 @@ fn parse(policy: &str) -> Vec<(String, Vec<String>)> {
         directives.push((name, words.map(str::to_string).collect()));
     }
     directives
+}
+
+/// A source that covers everything below `root` (CSP3, section 6.7.2.8): its host, its scheme, or all.
+fn names_host(source: &str, root: &str) -> bool {
+    let source = source.to_ascii_lowercase();
+    let (scheme, rest) = root.split_once("://").unwrap_or(("https", root));
+    let host = rest.split('/').next().unwrap_or(rest);
+    if source == "*" || source.strip_suffix(':') == Some(scheme) {
+        return true;
+    }
+    let source = match source.split_once("://") {
+        Some((given, rest)) if given == scheme => rest,
+        Some(_) => return false,
+        None => &source,
+    };
+    let source = source.strip_suffix('/').unwrap_or(source);
+    match source.strip_prefix('*') {
+        Some(domain) => domain.starts_with('.') && host.ends_with(domain),
+        None => source == host,
+    }
 }
 
 /// `'sha256-...'` and its sisters.
@@ -263,6 +309,40 @@ mod tests {
         check("style-src 'self'; script-src /js/", false);
         check("default-src 'none'; style-src 'self'", false);
         check("style-src 'none', style-src 'self'", false);
+    }
+
+    #[test]
+    fn files_of_another_host() {
+        let check = |text: &str, expected: &str| {
+            let allowed = Policy::new(&[text.to_string()]).allows_host("https://cdn.example.com/x/");
+            let letters: String = allowed
+                .iter()
+                .zip("csifm".chars())
+                .filter(|(yes, _)| **yes)
+                .map(|(_, letter)| letter)
+                .collect();
+            assert_eq!(letters, expected, "{text}");
+        };
+        check("", "csifm");
+        check("img-src 'self'", "csfm");
+        check("img-src https://cdn.example.com", "csifm");
+        check("img-src cdn.example.com/", "csifm");
+        check("img-src *.example.com", "csifm");
+        check("img-src https:", "csifm");
+        check("img-src http://cdn.example.com", "csfm");
+        check("img-src https://cdn.example.com/y/", "csfm");
+        check("default-src 'self'; font-src https:", "f");
+        check("default-src *, script-src 'self'", "cifm");
+    }
+
+    #[test]
+    fn own_files_by_kind() {
+        let own = |text: &str| Policy::new(&[text.to_string()]).allows_own_files();
+        assert_eq!(own("img-src /a.png"), [true, true, false, true, true]);
+        assert_eq!(
+            own("default-src 'none'; img-src 'self'"),
+            [false, false, true, false, false]
+        );
     }
 
     #[test]

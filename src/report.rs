@@ -148,6 +148,24 @@ pub struct Totals {
     pub written: Option<Written>,
     /// What OUT needs of a content security policy and SITE did not: `img-src data:`.
     pub policy: Vec<String>,
+    /// What options cost that were asked for by name; no part of `after`. `None` where they cost nothing.
+    pub asked_for: Option<AskedFor>,
+}
+
+/// Bytes that options add which are asked for by name: sums over all pages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AskedFor {
+    pub options: Vec<&'static str>,
+    pub first: More,
+    pub follow_up: More,
+}
+
+/// So many bytes more under each content coding; a name can also compress better than the old one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct More {
+    pub identity: i64,
+    pub gzip: i64,
+    pub br: i64,
 }
 
 /// What OUT consists of.
@@ -200,6 +218,7 @@ impl Totals {
             after,
             written: None,
             policy: Vec::new(),
+            asked_for: None,
         }
     }
 }

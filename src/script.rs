@@ -72,6 +72,15 @@ impl Facts {
 
 /// Reads a classic script: sloppy unless it says otherwise, never a module.
 pub fn read(source: &str) -> Facts {
+    read_as(source, SourceType::script())
+}
+
+/// Reads a module, for what it looks at; it can neither stand inside a page nor beside others.
+pub fn read_module(source: &str) -> Facts {
+    read_as(source, SourceType::mjs())
+}
+
+fn read_as(source: &str, kind: SourceType) -> Facts {
     if source.starts_with("#!") {
         return Facts::unknown(source, "it begins with a hashbang");
     }
@@ -79,7 +88,7 @@ pub fn read(source: &str) -> Facts {
         return Facts::unknown(source, why);
     }
     let allocator = Allocator::default();
-    let parsed = Parser::new(&allocator, source, SourceType::script())
+    let parsed = Parser::new(&allocator, source, kind)
         .with_options(ParseOptions {
             parse_regular_expression: true,
             preserve_parens: false,

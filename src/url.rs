@@ -7,6 +7,8 @@
 //! are compared byte for byte, never folded in case.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use ::url::{Position, Url};
 
@@ -35,6 +37,16 @@ pub struct Mount {
     invented: bool,
     /// `root`'s path decoded, without its first `/`.
     folder: Vec<u8>,
+    /// Another host that serves some of the files.
+    mirror: Option<Mirror>,
+}
+
+/// Another host that serves these files of the site, at the same paths below its root. An address there means the
+/// same as the one on the site's own host: pages ask for each such file there and nowhere else.
+#[derive(Debug, Clone)]
+pub struct Mirror {
+    pub root: String,
+    pub files: Arc<BTreeSet<SitePath>>,
 }
 
 /// What a reference leads to.
@@ -104,10 +116,39 @@ pub fn mount(base_url: Option<&str>) -> anyhow::Result<Mount> {
         root,
         invented,
         folder,
+        mirror: None,
     })
 }
 
+/// The address that everything on another host stands below; it ends in `/`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root(String);
+
+impl Root {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Reads the address of another host, `https://cdn.example.com/x/`; a missing last `/` is added.
+pub fn root(text: &str) -> anyhow::Result<Root> {
+    match mount(Some(text)) {
+        Ok(mount) => Ok(Root(mount.root.into())),
+        Err(error) => Err(anyhow::anyhow!(
+            format!("{error:#}")
+                .replace("base URL", "host")
+                .replacen("cannot read", "cannot read the", 1)
+        )),
+    }
+}
+
 impl Mount {
+    /// The same place, and another host beside it.
+    pub fn with_mirror(mut self, mirror: Option<Mirror>) -> Mount {
+        self.mirror = mirror;
+        self
+    }
+
     /// The path of the site's root on its server: `/`, or `/sub/`.
     pub fn path(&self) -> &str {
         self.root.path()
@@ -162,6 +203,9 @@ pub fn resolve(site: &Site, mount: &Mount, base: &Base, raw: &str) -> Target {
     if raw.starts_with('#') && url[..Position::AfterQuery] == base.document[..Position::AfterQuery] {
         return Target::Fragment(url.fragment().unwrap_or_default().to_string());
     }
+    if let Some(found) = in_mirror(site, mount, &url) {
+        return found;
+    }
     let here = url[..Position::BeforePath] == mount.root[..Position::BeforePath];
     if !here || mount.invented && names_invented_host(raw) {
         return match url.scheme() {
@@ -187,6 +231,22 @@ pub fn resolve(site: &Site, mount: &Mount, base: &Base, raw: &str) -> Target {
         };
     }
     Target::External(url.into())
+}
+
+/// What an address on the other host means, if it is one of a file that is asked for there.
+fn in_mirror(site: &Site, mount: &Mount, url: &Url) -> Option<Target> {
+    let mirror = mount.mirror.as_ref()?;
+    let rest = url[..Position::AfterQuery].strip_prefix(&mirror.root)?;
+    let path = &rest[..rest.find('?').unwrap_or(rest.len())];
+    let path = SitePath::new(decoded_path(&format!("/{path}"))?);
+    let file = site
+        .find(path.as_bytes())
+        .filter(|_| mirror.files.contains(&path))?;
+    Some(Target::File {
+        file,
+        address: format!("{}{rest}", mount.path()),
+        fragment: url.fragment().map(str::to_string),
+    })
 }
 
 /// The shortest relative reference from one file of the site to another, percent-encoded, ASCII only. It needs no
@@ -223,6 +283,26 @@ pub fn relative(from: &SitePath, to: &SitePath) -> String {
 /// The root-relative reference to a file: `/sub/img/a.png`. Also the `address` at which it is requested by name.
 pub fn absolute(mount: &Mount, to: &SitePath) -> String {
     format!("{}{}", mount.path(), encode_path(to.as_bytes()))
+}
+
+/// The last segment of a path, as a reference spells it.
+pub fn name(to: &SitePath) -> String {
+    encode_path(to.name())
+}
+
+/// The address of a file on another host that serves the whole site below `root`, which ends in `/`.
+pub fn on_host(root: &str, to: &SitePath) -> String {
+    format!("{root}{}", encode_path(to.as_bytes()))
+}
+
+/// `--base-url` says where the site is served.
+pub fn has_origin(mount: &Mount) -> bool {
+    !mount.invented
+}
+
+/// The whole address of a file, where `--base-url` says what that is.
+pub fn whole(mount: &Mount, to: &SitePath) -> Option<String> {
+    (!mount.invented).then(|| on_host(mount.root.as_str(), to))
 }
 
 /// The address that a browser asks for when it opens this page: that of the folder for its `index.html`.

@@ -16,6 +16,7 @@ mod frames;
 mod grammar;
 mod hash;
 mod image;
+mod inline;
 mod layer;
 mod length;
 mod locate;
@@ -32,6 +33,7 @@ mod variables;
 
 pub use compile::compile;
 pub use document::{Document, parse, parse_xml};
+pub use inline::{Inline, inline};
 pub use sheet::Sheet;
 pub use sheets::{StyleElement, style_attributes, style_elements, stylesheet_links};
 

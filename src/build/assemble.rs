@@ -1,5 +1,6 @@
 //! Puts what the stages found into a report.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::graph::{Destination, Graph, Initiator, Request};
 use crate::html::Kind;
 use crate::measure;
+use crate::names::Names;
 use crate::options::Options;
 use crate::output::Written;
 use crate::plan::{Action, Decision, Shape};
@@ -19,13 +21,14 @@ pub(super) fn report(
     site: &Site,
     graph: &Graph,
     draft: &Draft<'_>,
+    names: &Names,
     written: Option<&[Written]>,
     compared: &Compared<'_>,
     mut diagnostics: Vec<Diagnostic>,
     options: &Options,
 ) -> Report {
     let overhead = options.request_overhead;
-    let mut names = Names::new(graph);
+    let mut texts = Texts::new(graph);
     let mut pages = Vec::with_capacity(graph.pages.len());
     for (index, facts) in graph.pages.iter().enumerate() {
         let later = compared
@@ -39,10 +42,10 @@ pub(super) fn report(
             requests: requests(
                 site,
                 graph,
-                later.map(|(_, graph)| graph),
+                later.map(|(_, graph)| (graph, compared)),
                 index as u32,
                 draft.shape,
-                &mut names,
+                &mut texts,
             ),
         });
     }
@@ -51,6 +54,12 @@ pub(super) fn report(
     let levels = measure::levels(options);
     let mut totals = report::Totals::of(&pages, site.files.len() as u64);
     totals.policy = policy_needs(graph, draft, options);
+    totals.policy.extend(names.policy_needs(draft.site, options));
+    totals.asked_for = compared.whole.as_ref().map(|whole| {
+        let sum = |views: &[Views]| views.iter().map(|v| views_sum(v, overhead)).fold([0; 6], add);
+        let after = compared.after.as_ref().map_or(&[][..], |(views, _)| views);
+        asked_for(sum(whole), sum(after), options)
+    });
     totals.written = written.map(|written| summed(draft.site, written));
     Report {
         entry: graph
@@ -67,7 +76,7 @@ pub(super) fn report(
         },
         pages,
         totals,
-        decisions: decisions(draft),
+        decisions: decisions(draft, names),
         diagnostics,
         max_requests: None,
     }
@@ -92,19 +101,19 @@ fn views(views: &Views, overhead: u64) -> report::Views {
 }
 
 /// Shared strings of the report: most pages name the same few files.
-struct Names {
+struct Texts {
     urls: Vec<Arc<str>>,
     initiators: HashMap<String, Arc<str>>,
 }
 
-impl Names {
-    fn new(graph: &Graph) -> Names {
+impl Texts {
+    fn new(graph: &Graph) -> Texts {
         let urls = graph
             .addresses
             .iter()
             .map(|a| Arc::from(a.url.as_str()))
             .collect();
-        Names {
+        Texts {
             urls,
             initiators: HashMap::new(),
         }
@@ -132,14 +141,14 @@ impl Names {
 fn requests(
     site: &Site,
     graph: &Graph,
-    after: Option<&Graph>,
+    after: Option<(&Graph, &Compared<'_>)>,
     page: u32,
     shape: Option<&Shape>,
-    names: &mut Names,
+    names: &mut Texts,
 ) -> Vec<report::Request> {
-    let later: Option<HashSet<&str>> = after.map(|out| {
+    let later: Option<HashSet<Cow<'_, str>>> = after.map(|(out, compared)| {
         compare::requests(out, page)
-            .map(|r| out.addresses[r.address as usize].url.as_str())
+            .map(|r| compared.old(&out.addresses[r.address as usize].url))
             .collect()
     });
     let facts = &graph.pages[page as usize];
@@ -191,11 +200,11 @@ fn requests(
     let mut added = HashSet::new();
     for request in after
         .iter()
-        .flat_map(|out| compare::requests(out, page).map(move |r| (out, r)))
+        .flat_map(|(out, compared)| compare::requests(out, page).map(move |r| (out, compared, r)))
     {
-        let (out, request) = request;
+        let (out, compared, request) = request;
         let url = out.addresses[request.address as usize].url.as_str();
-        if !known.contains(url) && added.insert(url) {
+        if !known.contains(&*compared.old(url)) && added.insert(url) {
             list.push(other(names.added(url), request.kind, State::Added));
         }
     }
@@ -214,9 +223,9 @@ fn requests(
     list
 }
 
-fn decisions(draft: &Draft<'_>) -> Vec<report::Decision> {
+fn decisions(draft: &Draft<'_>, names: &Names) -> Vec<report::Decision> {
     let report = |(path, d): (&SitePath, &Decision)| report::Decision {
-        file: path.clone(),
+        file: names.shown(draft.site, path).clone(),
         action: d.action.name(),
         reason: d.reason.clone(),
         cost: report::Cost {
@@ -226,7 +235,8 @@ fn decisions(draft: &Draft<'_>) -> Vec<report::Decision> {
             bytes_br: d.cost.bytes_br,
         },
     };
-    let mut list: Vec<report::Decision> = draft.decisions().map(report).collect();
+    let named = names.decisions.iter().map(|(path, decision)| (path, decision));
+    let mut list: Vec<report::Decision> = draft.decisions().chain(named).map(report).collect();
     list.sort_by(|a, b| (&a.file, a.action, &a.reason).cmp(&(&b.file, b.action, &b.reason)));
     list
 }
@@ -252,6 +262,44 @@ fn policy_needs(graph: &Graph, draft: &Draft<'_>, options: &Options) -> Vec<Stri
         .into_iter()
         .map(str::to_owned)
         .collect()
+}
+
+/// First and follow-up view, each as it is, as gzip and as brotli.
+fn views_sum(views: &Views, overhead: u64) -> [i64; 6] {
+    let view = |count: &compare::Count| {
+        let bytes = count.bytes;
+        [bytes.identity, bytes.gzip, bytes.br].map(|b| (b + count.requests * overhead) as i64)
+    };
+    let (first, then) = (view(&views.first), view(&views.follow_up));
+    [first[0], first[1], first[2], then[0], then[1], then[2]]
+}
+
+fn add(one: [i64; 6], other: [i64; 6]) -> [i64; 6] {
+    std::array::from_fn(|i| one[i] + other[i])
+}
+
+/// What the options that were asked for by name add to all views.
+fn asked_for(whole: [i64; 6], after: [i64; 6], options: &Options) -> report::AskedFor {
+    let more: [i64; 6] = std::array::from_fn(|i| whole[i] - after[i]);
+    let more = |at: usize| report::More {
+        identity: more[at],
+        gzip: more[at + 1],
+        br: more[at + 2],
+    };
+    let named = [
+        (options.fingerprint, "--fingerprint"),
+        (options.cdn.is_some(), "--cdn"),
+        (options.sri, "--sri"),
+    ];
+    report::AskedFor {
+        options: named
+            .iter()
+            .filter(|(on, _)| *on)
+            .map(|(_, name)| *name)
+            .collect(),
+        first: more(0),
+        follow_up: more(3),
+    }
 }
 
 fn summed(site: &Site, written: &[Written]) -> report::Written {

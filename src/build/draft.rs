@@ -11,7 +11,7 @@ use crate::site::{FileId, Site, SitePath};
 
 /// Everything that a build decides before it writes.
 #[derive(Debug, Default)]
-pub struct Decided {
+pub(super) struct Decided {
     shape: Option<Shape>,
     /// Of the shape's site, if that is not SITE as it was.
     linked: Option<Graph>,
@@ -29,7 +29,7 @@ pub(super) struct Draft<'a> {
 
 impl Decided {
     /// Decides the shape, unless it is banned, then what stands in the files.
-    pub fn new(site: &Site, graph: &Graph, options: &Options, bans: &Bans) -> anyhow::Result<Decided> {
+    pub(super) fn new(site: &Site, graph: &Graph, options: &Options, bans: &Bans) -> anyhow::Result<Decided> {
         if !bans.shape {
             let avoid: Vec<u32> = bans.pages.iter().copied().collect();
             let shape = plan::shape(site, graph, options, &avoid)?;
@@ -74,18 +74,6 @@ impl Decided {
             shape,
             plan: &self.plan,
         }
-    }
-
-    /// All decisions about files of SITE.
-    pub fn decisions(&self, site: &Site, graph: &Graph) -> Vec<Decision> {
-        let in_site = |(path, decision): (&SitePath, &Decision)| {
-            let file = site.find(path.as_bytes())?;
-            Some(Decision {
-                file,
-                ..decision.clone()
-            })
-        };
-        self.draft(site, graph).decisions().filter_map(in_site).collect()
     }
 }
 

@@ -15,11 +15,12 @@ use super::value::{self, Bytes, Checked, Color, Measure, Number, Skip, Viewport}
 use crate::css::Targets;
 use crate::options::{Network, Options, Prefer, Rule};
 use crate::traffic;
-use crate::url::Mount;
+use crate::url::{Mount, Root};
 
 /// Headings of the help text. What stands under these two decides about changes and says nothing to a report.
 pub(super) const CHANGES: &str = "What is changed";
 pub(super) const PAYS: &str = "What pays";
+pub(super) const NAMES: &str = "Names, hosts and seals";
 const VARIANTS: &str = "Variants (.gz and .br)";
 const SITE: &str = "About the site";
 const COUNTING: &str = "Counting";
@@ -59,6 +60,34 @@ pub struct Settings {
     #[arg(long, value_name = "FILE", help_heading = PAYS)]
     #[serde(serialize_with = "shown")]
     pub traffic: Option<PathBuf>,
+
+    /// Give files names that are hashes of their bytes; every file keeps its old name too
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        hide_possible_values = true, help_heading = NAMES)]
+    pub fingerprint: Option<bool>,
+    /// Carry over from this earlier OUT (it may be OUT itself, with --force) every file that was named by its bytes
+    #[arg(long, value_name = "OLD_OUT", help_heading = NAMES)]
+    #[serde(serialize_with = "shown")]
+    pub keep_previous: Option<PathBuf>,
+    /// Another host that serves OUT, such as `https://cdn.example.com/`: pages ask for their files there
+    #[arg(long, value_name = "URL", help_heading = NAMES)]
+    pub cdn: Option<Checked<Root>>,
+    /// The host of --cdn sends CORS headers: fonts, masks, modules and sealed files go there too
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        hide_possible_values = true, help_heading = NAMES)]
+    pub cdn_cors: Option<bool>,
+    /// Seal stylesheets and scripts with `integrity`
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        hide_possible_values = true, help_heading = NAMES)]
+    pub sri: Option<bool>,
+    /// Name in OUT's `_headers` the stylesheets that each page waits for
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        hide_possible_values = true, help_heading = NAMES)]
+    pub link_headers: Option<bool>,
+    /// Write the Content-Security-Policy that each page of OUT needs to this file, as `_headers` of static hosts say it
+    #[arg(long, value_name = "FILE", help_heading = NAMES)]
+    #[serde(serialize_with = "shown")]
+    pub write_policy: Option<PathBuf>,
 
     /// Level of the gzip variants, 1 to 12
     #[arg(long, value_name = "N", help_heading = VARIANTS)]
@@ -163,6 +192,13 @@ impl Settings {
             pages_per_visit: self.pages_per_visit.or(other.pages_per_visit),
             blocking_factor: self.blocking_factor.or(other.blocking_factor),
             traffic: self.traffic.or(other.traffic),
+            fingerprint: self.fingerprint.or(other.fingerprint),
+            keep_previous: self.keep_previous.or(other.keep_previous),
+            cdn: self.cdn.or(other.cdn),
+            cdn_cors: self.cdn_cors.or(other.cdn_cors),
+            sri: self.sri.or(other.sri),
+            link_headers: self.link_headers.or(other.link_headers),
+            write_policy: self.write_policy.or(other.write_policy),
             gzip_level: self.gzip_level.or(other.gzip_level),
             brotli_quality: self.brotli_quality.or(other.brotli_quality),
             no_gzip: self.no_gzip.or(other.no_gzip),
@@ -201,6 +237,13 @@ impl Settings {
             pages_per_visit: Some(Number::near(options.pages_per_visit.into())),
             blocking_factor: Some(Number::near(options.blocking_factor.into())),
             traffic: None,
+            fingerprint: Some(options.fingerprint),
+            keep_previous: options.keep_previous,
+            cdn: None,
+            cdn_cors: Some(options.cdn_cors),
+            sri: Some(options.sri),
+            link_headers: Some(options.link_headers),
+            write_policy: None,
             gzip_level: options.gzip_level.map(|level| Number::near(level.into())),
             brotli_quality: options.brotli_quality.map(|quality| Number::near(quality.into())),
             no_gzip: Some(options.gzip_level.is_none()),
@@ -245,6 +288,13 @@ impl Settings {
             pages_per_visit,
             blocking_factor,
             traffic,
+            fingerprint,
+            keep_previous,
+            cdn,
+            cdn_cors,
+            sri,
+            link_headers,
+            write_policy,
             gzip_level,
             brotli_quality,
             no_gzip,
@@ -287,6 +337,13 @@ impl Settings {
             pages_per_visit: pages_per_visit.map_or(or.pages_per_visit, Number::small),
             blocking_factor: blocking_factor.map_or(or.blocking_factor, Number::small),
             traffic: traffic.transpose()?,
+            fingerprint: fingerprint.unwrap_or(or.fingerprint),
+            keep_previous: keep_previous.clone().or(or.keep_previous),
+            cdn: cdn.as_ref().map(|cdn| cdn.value.as_str().to_owned()).or(or.cdn),
+            cdn_cors: cdn_cors.unwrap_or(or.cdn_cors),
+            sri: sri.unwrap_or(or.sri),
+            link_headers: link_headers.unwrap_or(or.link_headers),
+            writes_policy: write_policy.is_some(),
             gzip_level: level(no_gzip, gzip_level.map(Number::small), or.gzip_level),
             brotli_quality: level(no_brotli, brotli_quality.map(Number::small), or.brotli_quality),
             min_size: min_size.map_or(or.min_size, Number::get),
@@ -308,7 +365,15 @@ impl Settings {
 
     /// Paths of a file that says these settings are meant from that file's folder.
     pub fn from_folder(mut self, folder: &Path) -> Settings {
-        for path in [&mut self.traffic, &mut self.report].into_iter().flatten() {
+        for path in [
+            &mut self.traffic,
+            &mut self.report,
+            &mut self.keep_previous,
+            &mut self.write_policy,
+        ]
+        .into_iter()
+        .flatten()
+        {
             *path = folder.join(&*path);
         }
         self

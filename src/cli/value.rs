@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::css::Targets;
 use crate::options::{Network, Pass, Prefer};
-use crate::url::{self, Mount};
+use crate::url::{self, Mount, Root};
 
 /// A whole number within limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,6 +164,12 @@ impl Parse for Targets {
 impl Parse for Mount {
     fn parse(text: &str) -> Result<Mount, String> {
         url::mount(Some(text)).map_err(|error| format!("{error:#}"))
+    }
+}
+
+impl Parse for Root {
+    fn parse(text: &str) -> Result<Root, String> {
+        url::root(text).map_err(|error| format!("{error:#}"))
     }
 }
 

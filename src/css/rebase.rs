@@ -125,7 +125,7 @@ fn is_name(sheet: &Outline<'_>, at: usize) -> bool {
 }
 
 /// The new address as the token that may stand in place of `old`.
-fn spell(old: &str, place: &Place, new: &str) -> Option<String> {
+pub(super) fn spell(old: &str, place: &Place, new: &str) -> Option<String> {
     let toks = token::list(old);
     let solid: Vec<_> = toks.iter().filter(|t| !t.kind.is_blank()).collect();
     match solid.as_slice() {

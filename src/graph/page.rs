@@ -212,6 +212,8 @@ fn blank(file: FileId, encoding: Option<&'static Encoding>, hash: u64) -> Page {
         allows_inline_styles: false,
         allows_inline_scripts: false,
         allows_own_names: false,
+        allows_own_files: [false; 5],
+        allows_cdn: [false; 5],
         head_links: 0,
         integrity: Box::default(),
         runs_inline: false,
@@ -443,6 +445,11 @@ fn mark(
     page.allows_inline_styles = policy.allows_inline_styles();
     page.allows_inline_scripts = policy.allows_inline_scripts();
     page.allows_own_names = policy.allows_own_names();
+    page.allows_own_files = policy.allows_own_files();
+    page.allows_cdn = match &context.options.cdn {
+        Some(root) => policy.allows_host(root),
+        None => [true; 5],
+    };
     let scanned = scan
         .tags
         .iter()

@@ -12,6 +12,7 @@ use crate::graph::{self, AddressId};
 use crate::image;
 use crate::measure::Sizes;
 use crate::media::Media;
+use crate::names::DIGITS;
 use crate::parallel;
 use crate::policy::Uses;
 use crate::site::{Content, File, FileId, Site, SitePath};
@@ -107,7 +108,8 @@ fn page_of(
     }))
 }
 
-/// `css/site.1a2b3c4d.css`: the name of its first part, and a hash of all that it says and shows.
+/// `css/site.1a2b3c4d5e6f7a8b.css`: the name of its first part, and a hash of all that it says and shows. The hash of
+/// its last bytes, which are printed later, takes the place of this one (`names`).
 fn name(work: &Work<'_>, unit: &Unit, text: &str) -> anyhow::Result<SitePath> {
     let site = work.ground.context.site;
     let mut hasher = blake3::Hasher::new();
@@ -141,7 +143,7 @@ pub(super) fn free_name(
     let stem = name.strip_suffix(ending).unwrap_or(name);
     // A second build names after the same stem.
     let stem = match stem.iter().rposition(|&b| b == b'.') {
-        Some(dot) if stem.len() - dot == 9 && stem[dot + 1..].iter().all(u8::is_ascii_hexdigit) => {
+        Some(dot) if stem.len() - dot == DIGITS + 1 && stem[dot + 1..].iter().all(u8::is_ascii_hexdigit) => {
             &stem[..dot]
         }
         _ => stem,
@@ -149,8 +151,8 @@ pub(super) fn free_name(
     let path = |digits: usize| {
         SitePath::new([home.folder(), stem, b".", &hash.as_bytes()[..digits], ending].concat())
     };
-    let free = (8..=64)
-        .step_by(8)
+    let free = (DIGITS..=64)
+        .step_by(DIGITS)
         .map(path)
         .find(|path| match site.find(path.as_bytes()) {
             Some(file) => site.read(file).is_ok_and(|old| old == bytes),

@@ -92,7 +92,9 @@ pub fn severity(code: Code) -> Severity {
         | Code::CssSyntax
         | Code::IntegrityMismatch
         | Code::TypeMismatch
-        | Code::StaleVariant => Severity::Warning,
+        | Code::StaleVariant
+        | Code::NotCarried
+        | Code::ManifestTaken => Severity::Warning,
         Code::UnreferencedFile
         | Code::HtmlOpaque
         | Code::Utf16Page
@@ -132,6 +134,12 @@ pub fn help(code: Code) -> &'static str {
         }
         Code::ServiceWorker => {
             "stylesheets are not combined and carry no images of pages; everything else is done as without it"
+        }
+        Code::NotCarried => {
+            "pages of earlier deploys may ask for it; restore it in the old OUT, or delete it there if it is not wanted"
+        }
+        Code::ManifestTaken => {
+            "rename the file in SITE; without a manifest no later build knows which names are hashes"
         }
         Code::StaleVariant => "OUT has one made anew, or none where it would not pay; remove it from SITE",
     }

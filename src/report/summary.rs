@@ -37,6 +37,23 @@ pub fn summary(report: &Report, width: usize, color: bool) -> String {
         ];
         lines.push(list("variants", &sizes, width, &paint, Paint::bold));
     }
+    if let Some(asked) = &report.totals.asked_for {
+        let mean = |bytes: i64| {
+            let bytes = bytes.div_euclid((report.totals.pages as i64).max(1));
+            format!(
+                "{}{}",
+                if bytes < 0 { "-" } else { "+" },
+                size(bytes.unsigned_abs())
+            )
+        };
+        let text = format!(
+            "{} on a first view, {} on a follow-up view",
+            mean(asked.first.br),
+            mean(asked.follow_up.br)
+        );
+        let items = [format!("{}: {text}", asked.options.join(", "))];
+        lines.push(list("asked for", &items, width, &paint, Paint::bold));
+    }
     // A line each: two of them would not fit into one.
     for (index, source) in report.totals.policy.iter().enumerate() {
         let source = clean(source);

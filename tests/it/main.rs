@@ -16,6 +16,7 @@ mod cli;
 mod command;
 mod determinism;
 mod fixtures;
+mod names;
 mod pins;
 mod promises;
 mod readme;

@@ -1,7 +1,8 @@
 //! Every fixture before and after a build, in a real browser: the same pixels at three widths, the same text,
 //! title and links, no new failure, and as many requests as the JSON report says.
 //!
-//! `cargo xtask e2e [--bin PROGRAM] [FIXTURE…]`. Retries once; prints one line a fixture.
+//! `cargo xtask e2e [--bin PROGRAM] [--with FLAGS] [FIXTURE…]`; FLAGS, in one word, are those of every build beside its
+//! own. Retries once; prints one line a fixture.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,11 +33,16 @@ type Failures = Vec<(String, Vec<String>)>;
 
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     let mut program = None;
+    let mut more = Vec::new();
     let mut names = Vec::new();
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--bin" => program = Some(PathBuf::from(args.next().context("--bin needs a program")?)),
+            "--with" => {
+                let flags = args.next().context("--with needs flags")?;
+                more.extend(flags.split_whitespace().map(str::to_owned));
+            }
             flag if flag.starts_with('-') => bail!("unknown option {flag}"),
             name => names.push(name.to_string()),
         }
@@ -52,7 +58,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     let built = in_parallel(
         &fixtures,
         || Ok(()),
-        |(), fixture| build(&program, fixture, work.path()),
+        |(), fixture| build(&program, fixture, work.path(), &more),
     )?;
     let mut jobs = Vec::new();
     for (fixture, built) in built
@@ -173,7 +179,12 @@ fn in_parallel<J: Sync, S, R: Send>(
 }
 
 /// Builds one fixture below `work`; the inner error is a build that failed.
-fn build(program: &Path, fixture: &Path, work: &Path) -> anyhow::Result<Result<Built, String>> {
+fn build(
+    program: &Path,
+    fixture: &Path,
+    work: &Path,
+    more: &[String],
+) -> anyhow::Result<Result<Built, String>> {
     let name = fixture
         .file_name()
         .unwrap_or_default()
@@ -194,6 +205,7 @@ fn build(program: &Path, fixture: &Path, work: &Path) -> anyhow::Result<Result<B
                 .unwrap_or_default()
                 .split_whitespace(),
         )
+        .args(more)
         .output()
         .with_context(|| format!("cannot run {}", program.display()))?;
     if !built.status.success() {
