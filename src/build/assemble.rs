@@ -267,6 +267,7 @@ fn summed(site: &Site, written: &[Written]) -> report::Written {
         }
         sum.gzip += written.gzip_file;
         sum.br += written.br_file;
+        sum.zstd += written.zstd_file;
     }
     sum
 }
