@@ -107,15 +107,16 @@ impl Cache {
     /// The cache in this folder, which must lie neither in SITE nor in OUT. `name` is how messages call it.
     pub fn open(folder: &Path, limit: u64, name: &str, apart: &[(&str, &Path)]) -> anyhow::Result<Cache> {
         let root = folder.join(LAYOUT);
+        let remedy = || format!("{name} (--no-cache does without)");
         for (other, path) in apart {
-            let inside = disk::is_inside(folder, path)? || disk::is_inside(path, &root)?;
+            let inside = disk::is_inside(folder, path).with_context(remedy)? || disk::is_inside(path, &root)?;
             anyhow::ensure!(
                 !inside,
                 "{name} {} and {other} lie inside each other: choose a place outside",
                 disk::shown(folder)
             );
         }
-        let store = disk::Store::open(&root).with_context(|| format!("{name} (--no-cache does without)"))?;
+        let store = disk::Store::open(&root).with_context(remedy)?;
         Ok(Cache::On(Arc::new(Entries {
             store: Store::Folder(store),
             known: Known::default(),

@@ -66,8 +66,8 @@ pub struct Settings {
     #[serde(serialize_with = "shown")]
     pub traffic: Option<PathBuf>,
 
-    /// How hard variants are packed: gzip 9, brotli 9, zstd 12 (fast); gzip 12, brotli 11, zstd 19 (default); zopfli,
-    /// brotli 11 in each mode, zstd 22 (max)
+    /// How hard variants are packed: gzip 9, brotli 9, zstd 12 (fast); gzip 10 to 12, brotli 11, zstd 19 (default);
+    /// zopfli, brotli 11 in each mode, zstd 22 (max)
     #[arg(long, value_name = "HOW", help_heading = VARIANTS)]
     pub effort: Option<Effort>,
     /// Level of the gzip variants, 1 to 12, in place of that of --effort
@@ -416,6 +416,30 @@ mod tests {
         assert_eq!(format!("{meant:?}"), format!("{:?}", Options::defaults()));
         let nothing = Settings::default().options().unwrap();
         assert_eq!(format!("{nothing:?}"), format!("{:?}", Options::defaults()));
+    }
+
+    #[test]
+    fn levels_win_over_the_effort() {
+        let check = |effort, gzip_level: Option<u32>, zstd, expected: [Option<u32>; 3]| {
+            let settings = Settings {
+                effort,
+                gzip_level: gzip_level.map(|level| Number::near(level.into())),
+                zstd,
+                ..Settings::default()
+            };
+            let meant = settings.or(Settings::defaults()).options().unwrap();
+            let levels = [meant.gzip_level, meant.brotli_quality, meant.zstd_level];
+            assert_eq!(levels, expected, "{effort:?} {gzip_level:?} {zstd:?}");
+        };
+        check(None, None, None, [Some(13), Some(11), None]);
+        check(Some(Effort::Fast), None, Some(true), [Some(9), Some(9), Some(12)]);
+        check(Some(Effort::Fast), Some(12), None, [Some(12), Some(9), None]);
+        check(
+            Some(Effort::Max),
+            Some(1),
+            Some(true),
+            [Some(1), Some(12), Some(22)],
+        );
     }
 
     #[test]

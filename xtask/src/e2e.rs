@@ -188,6 +188,7 @@ fn build(program: &Path, fixture: &Path, work: &Path) -> anyhow::Result<Result<B
         .arg(&out)
         .arg("--report")
         .arg(&report)
+        .arg("--no-cache")
         .env("RUST_BACKTRACE", "0")
         .args(
             fs::read_to_string(fixture.join("args"))
