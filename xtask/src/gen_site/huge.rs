@@ -63,7 +63,7 @@ fn long_sheet(bytes: u64) -> String {
             random.below(90),
             random.below(1 << 24)
         );
-        if out.len() % 50 == 0 {
+        if out.len().is_multiple_of(50) {
             let _ = writeln!(out, ".d{class} {{ background: url(img/{nth}.svg) }}");
         }
     }
