@@ -90,6 +90,7 @@ pub fn build(
         let compared = Compared::new(&graph, Some((&out_graph, &out_site)), &draft, &names, &weights);
         let worse = compared.worse(&graph, options)?;
         let Some((page, why)) = worse.first() else {
+            options.cache.finish();
             diagnostics.extend(stale_variants(draft.site, &written));
             diagnostics.extend(carried);
             diagnostics.extend(names.diagnostics.iter().cloned());
@@ -294,7 +295,7 @@ fn stale_variants(site: &Site, written: &[Written]) -> Vec<Diagnostic> {
                 path,
                 None,
                 Code::StaleVariant,
-                "a .gz or .br beside it in SITE holds something else",
+                "a .gz, .br or .zst beside it in SITE holds something else",
             )
         })
         .collect()

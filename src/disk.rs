@@ -1,4 +1,4 @@
-//! The only door to the file system: listing and reading SITE, writing OUT and reports.
+//! The only door to the file system: listing and reading SITE, writing OUT, reports and the cache.
 //!
 //! Names are bytes; this module is for systems where paths are (Unix). OUT is written by `Staging` beside itself and
 //! renamed into place. Nothing here is ever written to SITE, and nothing but regular files is opened for reading.
@@ -19,8 +19,10 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 
 mod staging;
+mod store;
 
 pub use staging::Staging;
+pub use store::Store;
 
 /// What a name in a folder stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -36,6 +36,7 @@ pub mod policy;
 pub mod integrity;
 pub mod image;
 pub mod encode;
+pub mod cache;
 pub mod variants;
 pub mod measure;
 pub mod graph;

@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use fewer::cache::{self, Cache};
 use fewer::cli::{self, Color, Command, Effective, Run, Settings};
 use fewer::report::{self, Report};
 use fewer::{build, config, disk, explain, parallel};
@@ -50,6 +51,7 @@ fn run_build(build: &cli::Build) -> anyhow::Result<ExitCode> {
     check_policy_path(&effective, &[("SITE", &build.site), ("OUT", &build.out)])?;
     let mut options = effective.settings.options()?;
     options.force = build.force;
+    options.cache = open_cache(build, &effective)?;
     let progress = progress(&build.run);
     let work = || build::build(&build.site, &build.out, &options, build.dry_run, &progress);
     let built = parallel::with_threads(options.threads, work)?;
@@ -81,6 +83,23 @@ fn run_explain(explain: &cli::Explain) -> anyhow::Result<ExitCode> {
     clear_progress(&explain.run);
     write_out(&text?)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A dry run writes nothing, so it uses none.
+fn open_cache(build: &cli::Build, effective: &Effective) -> anyhow::Result<Cache> {
+    let settings = &effective.settings;
+    if settings.no_cache == Some(true) || build.dry_run {
+        return Ok(Cache::Off);
+    }
+    let limit = settings.cache_limit.map_or(cache::LIMIT_MB, cli::Number::get) << 20;
+    let apart = [("SITE", build.site.as_path()), ("OUT", build.out.as_path())];
+    match &settings.cache {
+        Some(folder) => Cache::open(folder, limit, &effective.name("cache"), &apart),
+        // Nobody asked for it: where it cannot be, the build goes on without.
+        None => Ok(cache::user_folder(|name| std::env::var_os(name))
+            .and_then(|folder| Cache::open(&folder, limit, "cache", &apart).ok())
+            .unwrap_or_default()),
+    }
 }
 
 /// The flags, the file and the defaults in one.

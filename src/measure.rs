@@ -69,20 +69,24 @@ pub fn levels(options: &Options) -> Levels {
 
 /// The sizes of `bytes`. `encoded`: whether files of this kind get variants.
 pub fn sizes(bytes: &[u8], encoded: bool, levels: Levels, options: &Options) -> Sizes {
-    let mut sizes = Sizes::plain(bytes.len() as u64);
     if !encoded {
-        return sizes;
+        return Sizes::plain(bytes.len() as u64);
     }
     let both = Options {
         gzip_level: Some(levels.gzip),
         brotli_quality: Some(levels.brotli),
         ..Options::sizes_only(options)
     };
-    for (coding, variant) in variants::make(bytes, &both) {
-        match coding {
-            Coding::Gzip => sizes.gzip = variant.len() as u64,
-            Coding::Brotli => sizes.br = variant.len() as u64,
+    options.cache.sizes(bytes, levels, options.min_size, || {
+        let mut sizes = Sizes::plain(bytes.len() as u64);
+        for (coding, variant) in variants::make(bytes, &both) {
+            match coding {
+                Coding::Gzip => sizes.gzip = variant.len() as u64,
+                Coding::Brotli => sizes.br = variant.len() as u64,
+                // Nothing is decided by it: who takes zstd takes brotli.
+                Coding::Zstd => {}
+            }
         }
-    }
-    sizes
+        sizes
+    })
 }

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use globset::GlobSet;
 use serde::{Deserialize, Serialize};
 
+use crate::cache::Cache;
 use crate::css::Targets;
+use crate::encode::{Coding, Effort};
 use crate::site::SitePath;
 use crate::traffic::Traffic;
 
@@ -58,10 +60,16 @@ pub struct Options {
     pub exclude: Option<GlobSet>,
     /// Window in CSS pixels that media queries and `sizes` are evaluated for.
     pub viewport: (u32, u32),
-    /// `None` writes no gzip variants; 1 to 12 as libdeflate counts.
+    /// `None` writes no gzip variants; 1 to 12 as libdeflate counts, and what `Effort` knows above it.
     pub gzip_level: Option<u32>,
-    /// `None` writes no brotli variants; 0 to 11.
+    /// `None` writes no brotli variants; 0 to 11, and what `Effort` knows above it.
     pub brotli_quality: Option<u32>,
+    /// `None` writes no zstd variants; 1 to 22. Default `None`.
+    pub zstd_level: Option<u32>,
+    /// Where variants and sizes of former builds are found. Default off.
+    pub cache: Cache,
+    /// Bytes that the encoders may hold at once; files that do not fit are encoded in pieces. Default 1 GiB.
+    pub memory: u64,
     /// Files smaller than this get no variants (bytes).
     pub min_size: u64,
     /// Extensions of the files that get variants, in lower case without the dot.
@@ -280,8 +288,11 @@ impl Options {
             include: None,
             exclude: None,
             viewport: (1280, 900),
-            gzip_level: Some(12),
-            brotli_quality: Some(11),
+            gzip_level: Some(Effort::Default.level(Coding::Gzip)),
+            brotli_quality: Some(Effort::Default.level(Coding::Brotli)),
+            zstd_level: None,
+            cache: Cache::Off,
+            memory: 1 << 30,
             min_size: 100,
             encode_types: ENCODE_TYPES.iter().map(|t| t.to_string()).collect(),
             measure_full: false,
@@ -296,6 +307,13 @@ impl Options {
             force: false,
             threads: 0,
         }
+    }
+
+    /// The level of each coding that variants are written with, in the order in which they are made.
+    pub fn codings(&self) -> impl Iterator<Item = (Coding, u32)> + use<> {
+        let levels = [self.gzip_level, self.brotli_quality, self.zstd_level];
+        let all = Coding::ALL.into_iter().zip(levels);
+        all.filter_map(|(coding, level)| Some((coding, level?)))
     }
 
     /// What decides whether a file gets variants, and nothing else of `from`.

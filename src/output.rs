@@ -1,6 +1,13 @@
 //! Stage 4: every file of SITE into OUT, edited where the plan says so, with its variants beside it.
+//!
+//! The longest work begins first, and no more begins at once than fits into the memory that the options give. What is
+//! too large for it is streamed; equal bytes are encoded once.
+
+mod once;
+mod stream;
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::time::SystemTime;
 
 use crate::disk::{self, Staging};
@@ -9,11 +16,12 @@ use crate::graph::{self, AddressId, Destination, Graph};
 use crate::measure::{self, Sizes};
 use crate::names::{Named, Names};
 use crate::options::Options;
-use crate::parallel;
+use crate::parallel::{self, Budget};
 use crate::plan::Plan;
 use crate::rewrite::{PageEdits, Reader};
 use crate::site::{Content, FileId, Site, SitePath};
 use crate::variants::{self, Own};
+use once::Once;
 
 /// What became of one file.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,6 +31,7 @@ pub struct Written {
     /// Bytes of the variants beside it; 0 where there is none.
     pub gzip_file: u64,
     pub br_file: u64,
+    pub zstd_file: u64,
     pub edited: bool,
     /// SITE brought a variant that did not fit.
     pub stale_variant: bool,
@@ -46,6 +55,8 @@ pub(crate) fn write(
             own_variants[plain.0 as usize].push(id);
         }
     }
+    let mut ids: Vec<FileId> = (0..site.files.len() as u32).map(FileId).collect();
+    ids.retain(|&id| site.file(id).variant_of.is_none());
     let writer = Writer {
         site,
         graph,
@@ -54,16 +65,32 @@ pub(crate) fn write(
         staging,
         options,
         own_variants,
+        once: Once::new(ids.iter().map(|&id| site.file(id).size)),
     };
-    let mut ids: Vec<FileId> = (0..site.files.len() as u32).map(FileId).collect();
-    ids.retain(|&id| site.file(id).variant_of.is_none());
-    // The longest work first, so that no thread is left with it at the end.
-    ids.sort_by_key(|&id| (std::cmp::Reverse(site.file(id).size), id));
+    // The longest work first, so that no thread is left with it at the end. Copying is short whatever the size.
+    let work = |id: FileId| Some(site.file(id).size).filter(|_| variants::wanted(site.file(id), options));
+    ids.sort_by_cached_key(|&id| (Reverse(work(id)), id));
+    let budget = Budget::new(options.memory);
+    let write = |&id: &FileId| {
+        let _share = budget.take(need(work(id).unwrap_or(0), options));
+        writer.file(id)
+    };
     let mut written = vec![Written::default(); site.files.len()];
-    for (id, result) in ids.iter().zip(parallel::map(&ids, |&id| writer.file(id))) {
+    for (id, result) in ids.iter().zip(parallel::map_in_turn(&ids, write)) {
         written[id.0 as usize] = result?;
     }
     Ok(written)
+}
+
+/// Bytes that encoding a file of this size takes, at most: the file as it was read, edited and packed, and what the
+/// encoders hold, of which brotli's tree of the window is the largest (8 bytes for each byte of it; the largest window
+/// has 16 MiB). Measured: 255 MiB for a file of 50 MB.
+fn need(size: u64, options: &Options) -> u64 {
+    let encoders = 10 * size.min(1 << 24);
+    if stream::is_large(size, options) {
+        return encoders;
+    }
+    size.saturating_mul(3).saturating_add(encoders)
 }
 
 struct Writer<'a> {
@@ -74,6 +101,7 @@ struct Writer<'a> {
     staging: &'a Staging,
     options: &'a Options,
     own_variants: Vec<Vec<FileId>>,
+    once: Once,
 }
 
 impl Writer<'_> {
@@ -105,6 +133,12 @@ impl Writer<'_> {
                 ..Written::default()
             });
         }
+        let is_other = self.graph.page_of(id).is_none() && self.graph.sheet_of(id).is_none();
+        let has_own = !self.own_variants[id.0 as usize].is_empty();
+        let is_plain = stays && is_other && !has_own && named.is_none();
+        if is_plain && stream::is_large(file.size, self.options) {
+            return self.stream(id);
+        }
         let mut is_edited = edited.is_some() || !is_disk;
         let mut bytes = match edited {
             Some(bytes) => bytes,
@@ -119,6 +153,18 @@ impl Writer<'_> {
         }
         let path = alone.map_or(&file.path, |named| &named.path);
         self.staging.write(path, &bytes, modified, file.mode)?;
+        if wants_variants && !has_own && named.is_none() {
+            let mut written = Written {
+                sizes: Sizes::plain(bytes.len() as u64),
+                edited: is_edited,
+                apart,
+                ..Written::default()
+            };
+            self.variants(id, &bytes, modified, &mut written)?;
+            // What was asked for by name counts apart.
+            written.sizes = written.sizes.with(apart.map(|more| -more));
+            return Ok(written);
+        }
         let made = if wants_variants {
             variants::make(&bytes, self.options)
         } else {
@@ -199,6 +245,7 @@ impl Writer<'_> {
                     sizes.br = body.len() as u64;
                     written.br_file += sizes.br;
                 }
+                Coding::Zstd => written.zstd_file += body.len() as u64,
             }
         }
         let was = written.sizes;
@@ -222,6 +269,10 @@ impl Writer<'_> {
             new.gzip as i64 - old.gzip as i64,
             new.br as i64 - old.br as i64,
         ]
+    }
+
+    fn variant_path(&self, id: FileId, coding: Coding) -> SitePath {
+        SitePath::new([self.site.file(id).path.as_bytes(), coding.suffix().as_bytes()].concat())
     }
 
     /// The bytes that the plan gives this file, if it changes them.
@@ -313,6 +364,7 @@ impl Written {
                 self.br_file = bytes as u64;
                 self.sizes.br = bytes as u64;
             }
+            Some(Coding::Zstd) => self.zstd_file = bytes as u64,
             None => {}
         }
     }

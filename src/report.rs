@@ -179,6 +179,7 @@ pub struct Written {
     /// Bytes of all variants written.
     pub gzip: u64,
     pub br: u64,
+    pub zstd: u64,
 }
 
 /// Why a file was changed or left.

@@ -1,12 +1,18 @@
-//! Which files get variants (`X.gz`, `X.br`), and what becomes of those that SITE brought along.
+//! Which files get variants (`X.gz`, `X.br`, `X.zst`), and what becomes of those that SITE brought along.
 //!
 //! Pure decisions over bytes; nothing is read or written here. A server that finds `X.gz` sends it in place of `X`,
 //! so a variant must unpack to OUT's `X` exactly, and one that saves nothing only costs.
 
+use std::cell::OnceCell;
+
+use crate::cache;
 use crate::encode::{self, Coding};
 use crate::media::type_extension;
 use crate::options::Options;
 use crate::site::{File, FileId, Site, SitePath};
+
+/// Names the rules of this file in the keys of a cache: other rules for what pays give other sizes.
+pub(crate) const RULES: &str = "pays above 40";
 
 /// What a coded answer has more in its header: `content-encoding: gzip` and `vary: accept-encoding` with their line
 /// ends are 47 bytes in HTTP/1.1 (RFC 9112, section 5), about 40 when the value is `br` and the names are short.
@@ -14,7 +20,7 @@ const HEADER_BYTES: usize = 40;
 
 /// Whether the file is of a type that gets variants: by its extension, never for what is packed by its name.
 pub fn wanted(file: &File, options: &Options) -> bool {
-    let coded = options.gzip_level.is_some() || options.brotli_quality.is_some();
+    let coded = options.codings().next().is_some();
     coded && file.editable && file.variant_of.is_none() && is_compressible(&file.path, options)
 }
 
@@ -41,12 +47,13 @@ pub fn make(bytes: &[u8], options: &Options) -> Vec<(Coding, Vec<u8>)> {
         return Vec::new();
     }
     let mut made = Vec::new();
+    let content = OnceCell::new();
+    let hash = || *content.get_or_init(|| cache::hash(bytes));
     // The cheap coding first: what gzip cannot shrink is not given to brotli.
-    for coding in Coding::ALL {
-        let Some(variant) = pack(coding, bytes, options) else {
-            continue;
-        };
-        if !pays(&variant, bytes) {
+    for (coding, level) in options.codings() {
+        let pack = || encode::pack(coding, bytes, level);
+        let variant = options.cache.variant(hash, coding, level, pack);
+        if !pays(variant.len(), bytes.len()) {
             return Vec::new();
         }
         made.push((coding, variant));
@@ -97,7 +104,7 @@ pub fn own_variant(
         Some(made) if packed.len() <= made.len() && fits() => Own::Keep,
         Some(made) => Own::Rewrite(made.to_vec()),
         // We make none, by option or because it does not pay; a right one that pays must not be lost.
-        None if pays(packed, plain) && fits() => Own::Keep,
+        None if pays(packed.len(), plain.len()) && fits() => Own::Keep,
         None => Own::Remove,
     }
 }
@@ -114,30 +121,20 @@ pub fn coding_of(path: &SitePath) -> Option<Coding> {
         .find(|coding| path.name().ends_with(coding.suffix().as_bytes()))
 }
 
-fn pays(variant: &[u8], plain: &[u8]) -> bool {
-    variant.len() + HEADER_BYTES < plain.len()
-}
-
-/// `None` where the coding is turned off.
-fn pack(coding: Coding, bytes: &[u8], options: &Options) -> Option<Vec<u8>> {
-    match coding {
-        Coding::Gzip => options.gzip_level.map(|level| encode::gzip(bytes, level)),
-        Coding::Brotli => options
-            .brotli_quality
-            .map(|quality| encode::brotli(bytes, quality)),
-    }
+pub(crate) fn pays(variant: usize, plain: usize) -> bool {
+    variant + HEADER_BYTES < plain
 }
 
 fn pack_anyway(coding: Coding, bytes: &[u8], options: &Options) -> Vec<u8> {
-    pack(coding, bytes, options).unwrap_or_else(|| match coding {
-        Coding::Gzip => encode::gzip(bytes, encode::FAST_GZIP),
-        Coding::Brotli => encode::brotli(bytes, encode::FAST_BROTLI),
-    })
+    match options.codings().find(|(enabled, _)| *enabled == coding) {
+        Some((_, level)) => encode::pack(coding, bytes, level),
+        None => encode::pack_fast(coding, bytes),
+    }
 }
 
 /// Whether the bytes are compressed already, whatever the name says: containers by their magic numbers. Brotli has
 /// none; such a file does not shrink and falls to `pays`.
-fn is_packed(bytes: &[u8]) -> bool {
+pub(crate) fn is_packed(bytes: &[u8]) -> bool {
     const MAGIC: &[&[u8]] = &[
         b"\x1F\x8B",           // gzip
         b"PK\x03\x04",         // zip, and what is one: epub, docx, jar

@@ -141,7 +141,7 @@ fn sizes_that_do_not_pay() {
         brotli_quality: None,
         ..Options::defaults()
     };
-    let gzip = |bytes: &[u8]| encode::gzip(bytes, 12).len();
+    let gzip = |bytes: &[u8]| encode::pack(Coding::Gzip, bytes, 12).len();
     // The first length at which 40 bytes are won.
     let first = (1..500).find(|&n| gzip(&vec![b'a'; n]) + 40 < n).unwrap();
     assert_eq!(codings(&vec![b'a'; first - 1], &options), []);
@@ -188,13 +188,25 @@ fn packed_whatever_the_name() {
 fn own_variants() {
     let site = Site {
         root: PathBuf::new(),
-        files: vec![file("x.css"), file("x.css.br"), file("x.css.gz")],
+        files: vec![
+            file("x.css"),
+            file("x.css.br"),
+            file("x.css.gz"),
+            file("x.css.zst"),
+        ],
     };
-    let options = Options::defaults();
+    let options = Options {
+        zstd_level: Some(19),
+        ..Options::defaults()
+    };
     let plain = page();
     let made = make(&plain, &options);
     let check = |coding: Coding, packed: &[u8], made: &[(Coding, Vec<u8>)], linked, expected: Own| {
-        let id = FileId(if coding == Coding::Brotli { 1 } else { 2 });
+        let id = FileId(match coding {
+            Coding::Brotli => 1,
+            Coding::Gzip => 2,
+            Coding::Zstd => 3,
+        });
         assert_eq!(
             own_variant(&site, id, packed, &plain, made, linked, &options),
             expected
@@ -202,14 +214,9 @@ fn own_variants() {
     };
     for coding in Coding::ALL {
         let best = made.iter().find(|(c, _)| *c == coding).unwrap().1.clone();
-        let weak = match coding {
-            Coding::Gzip => encode::gzip(&[b"x".as_slice(), &plain].concat(), 1),
-            Coding::Brotli => encode::brotli(&[b"x".as_slice(), &plain].concat(), 1),
-        };
-        let right = match coding {
-            Coding::Gzip => encode::gzip(&plain, 1),
-            Coding::Brotli => encode::brotli(&plain, 0),
-        };
+        // Of another file, and of this one at the lowest level.
+        let weak = encode::pack(coding, &[b"x".as_slice(), &plain].concat(), 1);
+        let right = encode::pack(coding, &plain, 1);
         assert!(right.len() > best.len());
         // A variant is made anew, or kept where it is as good as ours.
         check(coding, &weak, &made, false, Own::Rewrite(best.clone()));
@@ -229,7 +236,7 @@ fn own_variants() {
         own_variant(
             &site,
             FileId(2),
-            &encode::gzip(b"a{}", 9),
+            &encode::pack(Coding::Gzip, b"a{}", 9),
             b"a{}",
             &[],
             linked,

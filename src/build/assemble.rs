@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{Compared, Draft};
 use crate::compare::{self, Views};
 use crate::diagnostic::Diagnostic;
+use crate::encode::{self, Coding};
 use crate::graph::{Destination, Graph, Initiator, Request};
 use crate::html::Kind;
 use crate::measure;
@@ -66,8 +67,8 @@ pub(super) fn report(
             .entry
             .map(|entry| site.file(graph.pages[entry as usize].file).path.clone()),
         measured: report::Measured {
-            gzip: levels.gzip.to_string(),
-            brotli: levels.brotli.to_string(),
+            gzip: encode::level_name(Coding::Gzip, levels.gzip),
+            brotli: encode::level_name(Coding::Brotli, levels.brotli),
             viewport: report::Viewport {
                 width: options.viewport.0,
                 height: options.viewport.1,
@@ -315,6 +316,7 @@ fn summed(site: &Site, written: &[Written]) -> report::Written {
         }
         sum.gzip += written.gzip_file;
         sum.br += written.br_file;
+        sum.zstd += written.zstd_file;
     }
     sum
 }

@@ -12,7 +12,9 @@ use globset::Glob;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::value::{self, Bytes, Checked, Color, Measure, Number, Skip, Viewport};
+use crate::cache;
 use crate::css::Targets;
+use crate::encode::{Coding, Effort};
 use crate::options::{Network, Options, Prefer, Rule};
 use crate::traffic;
 use crate::url::{Mount, Root};
@@ -21,10 +23,14 @@ use crate::url::{Mount, Root};
 pub(super) const CHANGES: &str = "What is changed";
 pub(super) const PAYS: &str = "What pays";
 pub(super) const NAMES: &str = "Names, hosts and seals";
-const VARIANTS: &str = "Variants (.gz and .br)";
+const VARIANTS: &str = "Variants (.gz, .br and .zst)";
+const CACHE: &str = "Cache and memory";
 const SITE: &str = "About the site";
 const COUNTING: &str = "Counting";
 const OUTPUT: &str = "Budgets and output";
+
+/// The most megabytes that fit into 64 bits as bytes.
+const MEGABYTES: u64 = i64::MAX as u64 >> 20;
 
 /// `None` is what was not said.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
@@ -89,10 +95,14 @@ pub struct Settings {
     #[serde(serialize_with = "shown")]
     pub write_policy: Option<PathBuf>,
 
-    /// Level of the gzip variants, 1 to 12
+    /// How hard variants are packed: gzip 9, brotli 9, zstd 12 (fast); gzip 10 to 12, brotli 11, zstd 19 (default);
+    /// zopfli, brotli 11 in each mode, zstd 22 (max)
+    #[arg(long, value_name = "HOW", help_heading = VARIANTS)]
+    pub effort: Option<Effort>,
+    /// Level of the gzip variants, 1 to 12, in place of that of --effort
     #[arg(long, value_name = "N", help_heading = VARIANTS)]
     pub gzip_level: Option<Number<1, 12>>,
-    /// Quality of the brotli variants, 0 to 11
+    /// Quality of the brotli variants, 0 to 11, in place of that of --effort
     #[arg(long, value_name = "N", help_heading = VARIANTS)]
     pub brotli_quality: Option<Number<0, 11>>,
     /// Write no gzip variants
@@ -103,6 +113,13 @@ pub struct Settings {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
         hide_possible_values = true, help_heading = VARIANTS)]
     pub no_brotli: Option<bool>,
+    /// Write zstd variants as well
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        hide_possible_values = true, help_heading = VARIANTS)]
+    pub zstd: Option<bool>,
+    /// Level of the zstd variants, 1 to 22, in place of that of --effort
+    #[arg(long, value_name = "N", help_heading = VARIANTS)]
+    pub zstd_level: Option<Number<1, 22>>,
     /// Files smaller than this get no variants (bytes)
     #[arg(long, value_name = "BYTES", help_heading = VARIANTS)]
     pub min_size: Option<Bytes>,
@@ -112,6 +129,21 @@ pub struct Settings {
     /// Compare edited files at gzip 6 and brotli 5 (fast) or at the levels that are written (full)
     #[arg(long, value_name = "HOW", help_heading = VARIANTS)]
     pub measure: Option<Measure>,
+
+    /// Where variants are kept for the next build [default: the user's cache folder]
+    #[arg(long, value_name = "DIR", help_heading = CACHE)]
+    #[serde(serialize_with = "shown")]
+    pub cache: Option<PathBuf>,
+    /// Keep nothing for the next build, and use nothing of the last one
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        hide_possible_values = true, help_heading = CACHE)]
+    pub no_cache: Option<bool>,
+    /// The most megabytes that the cache keeps; what was not used for the longest time goes first
+    #[arg(long, value_name = "MB", help_heading = CACHE)]
+    pub cache_limit: Option<Number<0, { MEGABYTES }>>,
+    /// Megabytes that the encoders may hold at once; larger files are encoded in pieces
+    #[arg(long, value_name = "MB", help_heading = CACHE)]
+    pub memory: Option<Number<16, { MEGABYTES }>>,
 
     /// Only files that match are edited, inlined and encoded; the others are copied. Repeatable
     #[arg(long, value_name = "GLOB", help_heading = SITE)]
@@ -199,6 +231,13 @@ impl Settings {
             sri: self.sri.or(other.sri),
             link_headers: self.link_headers.or(other.link_headers),
             write_policy: self.write_policy.or(other.write_policy),
+            effort: self.effort.or(other.effort),
+            zstd: self.zstd.or(other.zstd),
+            zstd_level: self.zstd_level.or(other.zstd_level),
+            cache: self.cache.or(other.cache),
+            no_cache: self.no_cache.or(other.no_cache),
+            cache_limit: self.cache_limit.or(other.cache_limit),
+            memory: self.memory.or(other.memory),
             gzip_level: self.gzip_level.or(other.gzip_level),
             brotli_quality: self.brotli_quality.or(other.brotli_quality),
             no_gzip: self.no_gzip.or(other.no_gzip),
@@ -244,8 +283,16 @@ impl Settings {
             sri: Some(options.sri),
             link_headers: Some(options.link_headers),
             write_policy: None,
-            gzip_level: options.gzip_level.map(|level| Number::near(level.into())),
-            brotli_quality: options.brotli_quality.map(|quality| Number::near(quality.into())),
+            effort: Some(Effort::Default),
+            // Where nothing is said, the effort says it.
+            gzip_level: None,
+            brotli_quality: None,
+            zstd: Some(options.zstd_level.is_some()),
+            zstd_level: None,
+            cache: None,
+            no_cache: Some(false),
+            cache_limit: Some(Number::near(cache::LIMIT_MB)),
+            memory: Some(Number::near(options.memory >> 20)),
             no_gzip: Some(options.gzip_level.is_none()),
             no_brotli: Some(options.brotli_quality.is_none()),
             min_size: Some(Number::near(options.min_size)),
@@ -295,8 +342,15 @@ impl Settings {
             sri,
             link_headers,
             write_policy,
+            effort,
             gzip_level,
             brotli_quality,
+            zstd,
+            zstd_level,
+            cache: _,
+            no_cache: _,
+            cache_limit: _,
+            memory,
             no_gzip,
             no_brotli,
             min_size,
@@ -323,10 +377,13 @@ impl Settings {
         let globs = |globs: &Option<Vec<Checked<Glob>>>| value::set(globs.as_deref().unwrap_or_default());
         let rules = rule.iter().flatten().map(RuleSettings::rule);
         let or = Options::defaults();
-        let level = |no: &Option<bool>, level: Option<u32>, or: Option<u32>| match no {
-            Some(true) => None,
-            _ => level.or(or),
+        let effort = effort.unwrap_or(Effort::Default);
+        let level = |coding, off: bool, level: Option<u32>| match off {
+            true => None,
+            false => level.or(Some(effort.level(coding))),
         };
+        let is_off = |no: &Option<bool>| *no == Some(true);
+        let no_zstd = !zstd.unwrap_or(or.zstd_level.is_some());
         Ok(Options {
             inline_limit: inline_limit.map(Number::get).or(or.inline_limit),
             skip: skip.as_deref().map_or(or.skip, Skip::passes),
@@ -344,8 +401,16 @@ impl Settings {
             sri: sri.unwrap_or(or.sri),
             link_headers: link_headers.unwrap_or(or.link_headers),
             writes_policy: write_policy.is_some(),
-            gzip_level: level(no_gzip, gzip_level.map(Number::small), or.gzip_level),
-            brotli_quality: level(no_brotli, brotli_quality.map(Number::small), or.brotli_quality),
+            gzip_level: level(Coding::Gzip, is_off(no_gzip), gzip_level.map(Number::small)),
+            brotli_quality: level(
+                Coding::Brotli,
+                is_off(no_brotli),
+                brotli_quality.map(Number::small),
+            ),
+            zstd_level: level(Coding::Zstd, no_zstd, zstd_level.map(Number::small)),
+            // Opened by the command: no stage asks for it by name.
+            cache: or.cache,
+            memory: memory.map_or(or.memory, |memory| memory.get() << 20),
             min_size: min_size.map_or(or.min_size, Number::get),
             encode_types: encode_types.as_deref().map_or(or.encode_types, extensions),
             measure_full: measure.map_or(or.measure_full, |measure| measure == Measure::Full),
@@ -370,6 +435,7 @@ impl Settings {
             &mut self.report,
             &mut self.keep_previous,
             &mut self.write_policy,
+            &mut self.cache,
         ]
         .into_iter()
         .flatten()
@@ -413,6 +479,30 @@ mod tests {
         assert_eq!(format!("{meant:?}"), format!("{:?}", Options::defaults()));
         let nothing = Settings::default().options().unwrap();
         assert_eq!(format!("{nothing:?}"), format!("{:?}", Options::defaults()));
+    }
+
+    #[test]
+    fn levels_win_over_the_effort() {
+        let check = |effort, gzip_level: Option<u32>, zstd, expected: [Option<u32>; 3]| {
+            let settings = Settings {
+                effort,
+                gzip_level: gzip_level.map(|level| Number::near(level.into())),
+                zstd,
+                ..Settings::default()
+            };
+            let meant = settings.or(Settings::defaults()).options().unwrap();
+            let levels = [meant.gzip_level, meant.brotli_quality, meant.zstd_level];
+            assert_eq!(levels, expected, "{effort:?} {gzip_level:?} {zstd:?}");
+        };
+        check(None, None, None, [Some(13), Some(11), None]);
+        check(Some(Effort::Fast), None, Some(true), [Some(9), Some(9), Some(12)]);
+        check(Some(Effort::Fast), Some(12), None, [Some(12), Some(9), None]);
+        check(
+            Some(Effort::Max),
+            Some(1),
+            Some(true),
+            [Some(1), Some(12), Some(22)],
+        );
     }
 
     #[test]

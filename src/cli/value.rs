@@ -12,6 +12,7 @@ use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::css::Targets;
+use crate::encode::Effort;
 use crate::options::{Network, Pass, Prefer};
 use crate::url::{self, Mount, Root};
 
@@ -267,6 +268,16 @@ impl ValueEnum for Skip {
 impl ValueEnum for Network {
     fn value_variants<'a>() -> &'a [Network] {
         &Network::ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()))
+    }
+}
+
+impl ValueEnum for Effort {
+    fn value_variants<'a>() -> &'a [Effort] {
+        &Effort::ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {

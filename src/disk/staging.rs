@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes, Permissions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -145,6 +145,58 @@ impl Staging {
         copy().with_context(|| format!("cannot copy {path}"))
     }
 
+    /// Writes a file that is made of one that was written, piece by piece; tells how many bytes it has.
+    pub fn convert(
+        &self,
+        from: &SitePath,
+        path: &SitePath,
+        modified: SystemTime,
+        mode: u32,
+        work: impl FnOnce(&mut dyn Read, &mut dyn Write) -> io::Result<()>,
+    ) -> anyhow::Result<u64> {
+        let convert = || -> io::Result<u64> {
+            let mut source = self.open(from)?;
+            let mut file = self.create(path)?;
+            let mut buffered = BufWriter::with_capacity(1 << 16, &mut file);
+            work(&mut source, &mut buffered)?;
+            buffered.flush()?;
+            drop(buffered);
+            finish(&file, modified, mode)?;
+            Ok(file.metadata()?.len())
+        };
+        convert().with_context(|| format!("cannot write {path}"))
+    }
+
+    /// The first bytes of a file that was written, as many as tell its type.
+    pub fn start(&self, path: &SitePath) -> anyhow::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let read = self
+            .open(path)
+            .and_then(|file| file.take(64).read_to_end(&mut bytes));
+        read.with_context(|| format!("cannot read {path}"))?;
+        Ok(bytes)
+    }
+
+    /// All bytes of a file that was written.
+    pub fn whole(&self, path: &SitePath) -> anyhow::Result<Vec<u8>> {
+        super::read(&join(&self.new, path.as_bytes()))
+    }
+
+    /// The hash of a file that was written, without holding it.
+    pub fn hash(&self, path: &SitePath) -> anyhow::Result<[u8; 32]> {
+        let mut hasher = blake3::Hasher::new();
+        let read = self
+            .open(path)
+            .and_then(|mut file| io::copy(&mut file, &mut hasher));
+        read.with_context(|| format!("cannot read {path}"))?;
+        Ok(*hasher.finalize().as_bytes())
+    }
+
+    /// Takes back a file that was written.
+    pub fn remove(&self, path: &SitePath) -> anyhow::Result<()> {
+        fs::remove_file(join(&self.new, path.as_bytes())).with_context(|| format!("cannot remove {path}"))
+    }
+
     /// Puts the new OUT in the place of the old one, which is removed.
     pub fn commit(mut self) -> anyhow::Result<()> {
         let out = shown(&self.out);
@@ -189,6 +241,10 @@ impl Staging {
                 shown(&folder)
             )
         })
+    }
+
+    fn open(&self, path: &SitePath) -> io::Result<File> {
+        File::open(join(&self.new, path.as_bytes()))
     }
 
     fn create(&self, path: &SitePath) -> io::Result<File> {

@@ -29,12 +29,15 @@ pub fn summary(report: &Report, width: usize, color: bool) -> String {
         ));
     }
     if let Some(written) = &report.totals.written
-        && (written.gzip > 0 || written.br > 0)
+        && (written.gzip > 0 || written.br > 0 || written.zstd > 0)
     {
-        let sizes = [
+        let mut sizes = vec![
             format!("{} gzip", size(written.gzip)),
             format!("{} brotli", size(written.br)),
         ];
+        if written.zstd > 0 {
+            sizes.push(format!("{} zstd", size(written.zstd)));
+        }
         lines.push(list("variants", &sizes, width, &paint, Paint::bold));
     }
     if let Some(asked) = &report.totals.asked_for {

@@ -107,6 +107,7 @@ fn sample() -> Report {
         excluded: 2,
         gzip: 1_234_567,
         br: 1_000_000,
+        zstd: 0,
     });
     totals.policy = vec!["img-src data:".into()];
     Report {

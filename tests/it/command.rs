@@ -13,6 +13,8 @@ use serde_json::Value;
 pub(crate) fn command<S: AsRef<OsStr>>(args: impl IntoIterator<Item = S>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fewer"));
     command.args(args).env_remove("NO_COLOR");
+    // Without a home there is no cache that tests would fill.
+    command.env_remove("HOME").env_remove("XDG_CACHE_HOME");
     command
 }
 

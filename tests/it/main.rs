@@ -1,5 +1,6 @@
 //! The whole command on whole folders: one binary, a module for each kind of question.
 //!
+//! `cache` asks what a second build finds, and what becomes of large files.
 //! `fixtures` builds every folder of `fixtures/` and holds the `promises` against it; a new case is a new folder.
 //! `cli` asks for exit codes and for what is (not) written, `determinism` for equal bytes, `pins` for the traps
 //! of dependencies that the code is built around, `readme` whether the README tells the truth, `settings` for
@@ -12,6 +13,7 @@
     reason = "tests look at files and may fail"
 )]
 
+mod cache;
 mod cli;
 mod command;
 mod determinism;

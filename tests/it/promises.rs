@@ -112,7 +112,9 @@ pub(crate) fn pages(report: &Value) -> &Vec<Value> {
 
 /// The file that a variant belongs to.
 pub(crate) fn plain_name(path: &str) -> Option<&str> {
-    path.strip_suffix(".gz").or_else(|| path.strip_suffix(".br"))
+    [".gz", ".br", ".zst"]
+        .iter()
+        .find_map(|suffix| path.strip_suffix(suffix))
 }
 
 fn unpack(path: &str, bytes: &[u8], size: usize) -> Option<Vec<u8>> {
@@ -122,6 +124,9 @@ fn unpack(path: &str, bytes: &[u8], size: usize) -> Option<Vec<u8>> {
         libdeflater::Decompressor::new()
             .gzip_decompress(bytes, &mut plain)
             .ok()?
+    } else if path.ends_with(".zst") {
+        // By the library's own limit, which is that of the `zstd` program.
+        return zstd::bulk::decompress(bytes, size + 1).ok();
     } else {
         let mut reader = brotlic::DecompressorReader::new(bytes);
         let mut content = Vec::new();

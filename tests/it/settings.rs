@@ -146,7 +146,7 @@ fn config_prints_what_is_in_effect_and_where_it_comes_from() {
     for line in [
         "prefer = \"balanced\"  # default",
         "pages-per-visit = 3  # default",
-        "gzip-level = 12  # default",
+        "effort = \"default\"  # default",
         "# inline-limit is not set  # default",
         "viewport = \"1280x900\"  # default",
     ] {
@@ -214,7 +214,7 @@ fn help_is_grouped_and_names_the_defaults() {
         for words in [
             "What is changed: --inline-limit",
             "What pays: --prefer",
-            "Variants (.gz and .br): --gzip-level",
+            "Variants (.gz, .br and .zst): --effort",
             "About the site: --include",
             "Counting: --viewport",
             "Budgets and output: --max-requests",

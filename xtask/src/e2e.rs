@@ -199,6 +199,7 @@ fn build(
         .arg(&out)
         .arg("--report")
         .arg(&report)
+        .arg("--no-cache")
         .env("RUST_BACKTRACE", "0")
         .args(
             fs::read_to_string(fixture.join("args"))

@@ -10,6 +10,7 @@ mod bench;
 mod browser;
 mod css_bench;
 mod e2e;
+mod gen_site;
 mod server;
 mod test;
 mod visit;
@@ -32,8 +33,13 @@ const TASKS: &[(&str, &str, Task)] = &[
     ),
     (
         "bench",
-        "time the stages against brotli 11; `bench css` compares stylesheets",
+        "what builds cost against others; `bench sizes`, `bench scale`, `bench css`",
         bench::run,
+    ),
+    (
+        "gen",
+        "make a site of any size: `gen --pages N --out DIR`",
+        gen_site::run,
     ),
     (
         "css-print",

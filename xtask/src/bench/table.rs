@@ -1,0 +1,241 @@
+//! The table of `cargo xtask bench FOLDER...`: what each kind of build takes, and what others take for a part of it.
+//!
+//! What was learned from profiles of it (perf, release build, three manuals of 60 to 95 MB): see the end of this text.
+//!
+//! | row | what runs |
+//! |---|---|
+//! | `stages` | `fewer` without variants: reading, linking, deciding, rewriting, copying, reading again, comparing |
+//! | `copy` | the same with `--skip all`: what of it is not deciding |
+//! | `build` | the whole default build with an empty cache |
+//! | `warm` | the same again into an empty OUT, with the cache |
+//! | `edit` | the same after one page of SITE changed |
+//! | `script` | `find \| xargs -P` with `gzip -9` and `brotli -q 11` over the files of OUT that got variants |
+//! | `passes off` | the variants of SITE as it is, with the cache |
+//! | `gzipper`, `jampack` | those, where they are in the path |
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, ensure};
+
+use super::process::{self, Cost, cores, is_there};
+use crate::gen_site;
+
+pub(super) fn run(program: &Path, args: &[String]) -> anyhow::Result<()> {
+    let work = tempfile::tempdir()?;
+    let mut folders: Vec<PathBuf> = args.iter().map(PathBuf::from).collect();
+    if folders.is_empty() {
+        folders.push(work.path().join("made"));
+        gen_site::site(1000, 3000, &folders[0])?;
+    }
+    println!(
+        "{:<12} {:>8} {:>8} {:>6} {:>8} {:>7} {:>12} {:>12}",
+        "", "wall s", "CPU s", "busy", "of build", "MiB", "gz bytes", "br bytes"
+    );
+    let mut missed = Vec::new();
+    for folder in &folders {
+        let place = work.path().join("bench");
+        fs::create_dir(&place)?;
+        missed.extend(one(program, folder, &place)?);
+        fs::remove_dir_all(&place)?;
+    }
+    println!(
+        "busy: CPU seconds of the wall's on {} cores; MiB: most of the first process",
+        cores()
+    );
+    ensure!(missed.is_empty(), "missed: {}", missed.join(", "));
+    Ok(())
+}
+
+/// All rows of a folder; what they should be and are not.
+fn one(program: &Path, site: &Path, place: &Path) -> anyhow::Result<Vec<String>> {
+    let name = site
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let (_, bytes) = files(site, &|_| true)?
+        .iter()
+        .fold((0, 0), |(n, sum), (_, size)| (n + 1, sum + size));
+    println!("{name}: {:.1} MB", bytes as f64 / 1e6);
+    let (out, cache) = (place.join("out"), place.join("cache"));
+    let build = |site: &Path, args: &[&str]| {
+        let mut command = Command::new(program);
+        command.arg("build").arg(site).arg("--out").arg(&out);
+        command.args(["--force", "--quiet"]).args(args);
+        process::run(&mut command)
+    };
+    let cached = ["--cache", cache.to_str().context("a folder that is no UTF-8")?];
+    let copy = build(site, &["--no-gzip", "--no-brotli", "--no-cache", "--skip", "all"])?;
+    let stages = build(site, &["--no-gzip", "--no-brotli", "--no-cache"])?;
+    fs::remove_dir_all(&out)?;
+    let cold = build(site, &cached)?;
+    let sizes = [variants(&out, ".gz")?, variants(&out, ".br")?];
+    // The script runs right after what it is compared with, on a copy of the same files.
+    let script = script(&out, &place.join("script"))?;
+    fs::remove_dir_all(&out)?;
+    let warm = build(site, &cached)?;
+    let edited = edited(site, &place.join("edited"))?;
+    fs::remove_dir_all(&out)?;
+    let edit = build(&edited, &cached)?;
+    fs::remove_dir_all(&out)?;
+    let off = build(site, &[cached[0], cached[1], "--skip", "all"])?;
+    let off_sizes = [variants(&out, ".gz")?, variants(&out, ".br")?];
+    let row = |name: &str, cost: Cost, sizes: Option<[u64; 2]>| {
+        let sizes = sizes.map_or(String::new(), |[gz, br]| format!("{gz:>12} {br:>12}"));
+        println!(
+            "{name:<12} {:>8.2} {:>8.2} {:>6.2} {:>8.3} {:>7.0} {sizes}",
+            cost.wall,
+            cost.cpu,
+            cost.cpu / cost.wall / cores() as f64,
+            cost.cpu / cold.cpu,
+            cost.memory
+        );
+    };
+    row("copy", copy, None);
+    row("stages", stages, None);
+    row("build", cold, Some(sizes));
+    row("warm", warm, None);
+    row("edit", edit, None);
+    row("script", script.0, Some(script.1));
+    row("passes off", off, Some(off_sizes));
+    for (name, args) in [
+        (
+            "gzipper",
+            &[
+                "compress",
+                "--gzip",
+                "--gzip-level",
+                "9",
+                "--brotli",
+                "--brotli-quality",
+                "11",
+            ][..],
+        ),
+        ("jampack", &[][..]),
+    ] {
+        if !is_there(name) {
+            println!("{name:<12} is not in the path");
+            continue;
+        }
+        let copy = place.join(name);
+        copy_plain(&out, &copy)?;
+        let cost = process::run(Command::new(name).args(args).arg(&copy))?;
+        row(
+            name,
+            cost,
+            Some([variants(&copy, ".gz")?, variants(&copy, ".br")?]),
+        );
+    }
+    println!(
+        "scan, decide, rewrite, report: {:.1} MB/s; encode: {:.2} MB/s (CPU, one core)",
+        bytes as f64 / 1e6 / stages.cpu.max(0.01),
+        bytes as f64 / 1e6 / (cold.cpu - stages.cpu).max(0.01)
+    );
+    let mut missed = Vec::new();
+    let mut check = |holds: bool, what: &str| {
+        if !holds {
+            missed.push(format!("{name}: {what}"));
+        }
+    };
+    check(cold.cpu <= script.0.cpu, "no more time than the script");
+    check(
+        sizes[0] + sizes[1] < script.1[0] + script.1[1],
+        "fewer bytes than the script",
+    );
+    check(edit.cpu <= cold.cpu * 0.05, "a second build takes 5 %");
+    check(warm.cpu <= cold.cpu * 0.1, "a warm build takes 10 %");
+    Ok(missed)
+}
+
+/// The classic script over a copy of the files of OUT that have variants: its cost, and the bytes of its variants.
+fn script(out: &Path, copy: &Path) -> anyhow::Result<(Cost, [u64; 2])> {
+    ensure!(
+        is_there("brotli"),
+        "brotli is missing: install the package brotli"
+    );
+    copy_plain(out, copy)?;
+    // As many processes as there are cores, and several files to each, which is kind to the script: starting a
+    // process for each file would cost it more. `-n` writes no name, for smaller files.
+    let cores = cores();
+    let line = format!(
+        "find . -type f -print0 > ../list && \
+         xargs -0 -P{cores} -n16 gzip -9 -k -n < ../list && xargs -0 -P{cores} -n16 brotli -q 11 -k < ../list"
+    );
+    let cost = process::run(Command::new("sh").args(["-c", &line]).current_dir(copy))?;
+    let sizes = [variants(copy, ".gz")?, variants(copy, ".br")?];
+    fs::remove_dir_all(copy)?;
+    Ok((cost, sizes))
+}
+
+/// The files of OUT that have a gzip variant, without it.
+fn copy_plain(out: &Path, copy: &Path) -> anyhow::Result<()> {
+    for (path, _) in files(out, &|path| path.as_os_str().as_bytes().ends_with(b".gz"))? {
+        let plain = path.with_extension("");
+        let Ok(below) = plain.strip_prefix(out) else {
+            continue;
+        };
+        if !plain.is_file() {
+            continue;
+        }
+        let to = copy.join(below);
+        fs::create_dir_all(to.parent().unwrap_or(copy))?;
+        fs::copy(&plain, &to)?;
+        // The script's gzip keeps what may be written only.
+        let mut bits = fs::metadata(&to)?.permissions();
+        std::os::unix::fs::PermissionsExt::set_mode(&mut bits, 0o644);
+        fs::set_permissions(&to, bits)?;
+    }
+    Ok(())
+}
+
+/// A copy of the site with a word more on one page, the one in the middle.
+fn edited(site: &Path, copy: &Path) -> anyhow::Result<PathBuf> {
+    let status = Command::new("cp")
+        .args(["-a", "--reflink=auto"])
+        .arg(site)
+        .arg(copy)
+        .status()?;
+    ensure!(status.success(), "cannot copy {}", site.display());
+    let pages = files(copy, &|path| path.extension().is_some_and(|e| e == "html"))?;
+    let (page, _) = pages.get(pages.len() / 2).context("no page to edit")?;
+    let mut bits = fs::metadata(page)?.permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut bits, 0o644);
+    fs::set_permissions(page, bits)?;
+    fs::File::options()
+        .append(true)
+        .open(page)?
+        .write_all(b"<p>edited</p>\n")?;
+    Ok(copy.to_path_buf())
+}
+
+/// Bytes of all files whose name ends so beside a file without that end.
+fn variants(folder: &Path, end: &str) -> anyhow::Result<u64> {
+    let is_variant = |path: &Path| {
+        path.as_os_str().as_bytes().ends_with(end.as_bytes()) && path.with_extension("").is_file()
+    };
+    Ok(files(folder, &is_variant)?.iter().map(|(_, size)| size).sum())
+}
+
+/// Paths and sizes, sorted.
+pub(super) fn files(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> anyhow::Result<Vec<(PathBuf, u64)>> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?;
+        for entry in entries {
+            let entry = entry?;
+            let (path, metadata) = (entry.path(), entry.metadata()?);
+            if metadata.is_dir() {
+                folders.push(path);
+            } else if metadata.is_file() && wanted(&path) {
+                found.push((path, metadata.len()));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
