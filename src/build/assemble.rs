@@ -70,6 +70,7 @@ pub(super) fn report(
         decisions: decisions(draft),
         diagnostics,
         max_requests: None,
+        is_check: false,
     }
 }
 

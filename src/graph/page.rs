@@ -522,7 +522,7 @@ fn follow(context: &Context<'_>, file: FileId, bytes: &[u8], bases: &Bases, scan
                     let message = format!("{missing} does not exist");
                     facts
                         .diagnostics
-                        .push(Diagnostic::new(path, at, Code::MissingFile, message).located(bytes));
+                        .push(Diagnostic::new(path, at, Code::MissingFile, message).leading_to(&missing).located(bytes));
                 }
                 Target::Refused => {
                     let message = "an address that leads out of the site";
