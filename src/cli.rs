@@ -145,7 +145,8 @@ pub fn parse_from(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap:
         let arguments = <Settings as Args>::augment_args(clap::Command::new("check"));
         if let Some(name) = arguments.get_arguments().filter(|arg| counts(arg)).find(typed) {
             let name = name.get_long().unwrap_or_default();
-            let message = format!("--{name} is about changes or numbers, and a check has none: use it with build");
+            let message =
+                format!("--{name} is about changes or numbers, and a check has none: use it with build");
             return Err(command.error(ErrorKind::UnknownArgument, message));
         }
     }

@@ -8,10 +8,12 @@ mod choose;
 mod compete;
 mod condition;
 mod data;
+mod dropped;
 mod once;
 mod facts;
 mod fold;
 mod import;
+mod items;
 mod join;
 mod known;
 mod merge;
@@ -22,6 +24,7 @@ mod prelude;
 mod print;
 mod rebase;
 mod scan;
+mod sizes;
 mod targets;
 mod token;
 mod tree;
@@ -32,6 +35,7 @@ use std::ops::Range;
 
 pub use attribute::{AttributeTest, Operator};
 pub use data::{data_url, url_token};
+pub use dropped::{Dropped, dropped};
 pub use facts::{SelectorFacts, Subject, selector_facts};
 pub use import::{Import, flatten, imports};
 pub use join::{Part, join};
@@ -39,6 +43,7 @@ pub use once::allows_custom_property;
 pub use print::print_declarations;
 pub use rebase::rebase;
 pub use scan::scan;
+pub use sizes::{Sizes, attribute_sizes, sizes};
 pub use targets::Targets;
 
 /// What tokens tell about a stylesheet or a declaration list.

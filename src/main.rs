@@ -180,7 +180,10 @@ fn print(report: &Report, settings: &Settings, run: &Run) -> anyhow::Result<()> 
         Some(Color::Never) => false,
         Some(Color::Auto) | None => is_terminal && std::env::var_os("NO_COLOR").is_none(),
     };
-    let (all, color) = (settings.verbose == Some(true), wants(std::io::stderr().is_terminal()));
+    let (all, color) = (
+        settings.verbose == Some(true),
+        wants(std::io::stderr().is_terminal()),
+    );
     let width = 80;
     // A check counts nothing, its findings are all it has to say.
     if report.is_check {

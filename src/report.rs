@@ -23,8 +23,8 @@ mod summary;
 mod text;
 
 pub use budget::{Violation, over_budget};
-pub use diagnostics::{diagnostics_text, help, severity};
 pub use codes::list_codes;
+pub use diagnostics::{diagnostics_text, help, severity};
 pub use findings::{findings, findings_text};
 pub use json::write_json;
 pub use levels::{Codes, Denied, Levels};

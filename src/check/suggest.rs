@@ -100,7 +100,9 @@ impl<'a> Index<'a> {
         {
             self.comparisons += names.len();
             if let Some(near) = nearest(&name, names.iter().copied(), 1).first() {
-                return Some(Near::Name(SitePath::new([missing.folder(), near.as_bytes()].concat())));
+                return Some(Near::Name(SitePath::new(
+                    [missing.folder(), near.as_bytes()].concat(),
+                )));
             }
         }
         // The same name elsewhere, unless every folder has one.

@@ -329,7 +329,8 @@ impl Settings {
 
     /// What is denied and allowed.
     pub fn levels(&self) -> anyhow::Result<Levels> {
-        let list = |codes: &Option<Vec<Checked<Codes>>>| codes.iter().flatten().map(|code| code.value).collect();
+        let list =
+            |codes: &Option<Vec<Checked<Codes>>>| codes.iter().flatten().map(|code| code.value).collect();
         Levels::new(list(&self.deny), list(&self.allow))
     }
 

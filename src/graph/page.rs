@@ -520,9 +520,11 @@ fn follow(context: &Context<'_>, file: FileId, bytes: &[u8], bases: &Bases, scan
                 }
                 Target::Missing { path: missing, .. } if reference.kind != Kind::Meta => {
                     let message = format!("{missing} does not exist");
-                    facts
-                        .diagnostics
-                        .push(Diagnostic::new(path, at, Code::MissingFile, message).leading_to(&missing).located(bytes));
+                    facts.diagnostics.push(
+                        Diagnostic::new(path, at, Code::MissingFile, message)
+                            .leading_to(&missing)
+                            .located(bytes),
+                    );
                 }
                 Target::Refused => {
                     let message = "an address that leads out of the site";

@@ -62,7 +62,10 @@ fn meaning(code: Code) -> (&'static str, &'static str) {
             "a symbolic link leads out of the site",
             "the file is not published with the site",
         ),
-        Code::LinkDangling => ("a symbolic link leads nowhere", "its address answers with an error"),
+        Code::LinkDangling => (
+            "a symbolic link leads nowhere",
+            "its address answers with an error",
+        ),
         Code::LinkLoop => (
             "a symbolic link leads to a folder that contains it",
             "the site would have no end; the link is left out",
@@ -133,7 +136,10 @@ fn meaning(code: Code) -> (&'static str, &'static str) {
             "the markup of a page can be read in two ways",
             "a build copies the page as it is",
         ),
-        Code::Utf16Page => ("a page in UTF-16 or ISO-2022-JP", "a build copies the page as it is"),
+        Code::Utf16Page => (
+            "a page in UTF-16 or ISO-2022-JP",
+            "a build copies the page as it is",
+        ),
         Code::CssOpaque => (
             "a stylesheet nested too deeply, or in an encoding that cannot be edited safely",
             "a build copies it as it is",
@@ -157,9 +163,15 @@ mod tests {
     fn the_list_fits_and_holds_every_code() {
         let list = list_codes(80);
         for code in Code::ALL {
-            assert_eq!(list.matches(&format!("\n\n{} (", code.name())).count(), usize::from(code != Code::ALL[0]));
+            assert_eq!(
+                list.matches(&format!("\n\n{} (", code.name())).count(),
+                usize::from(code != Code::ALL[0])
+            );
         }
         let longest = list.lines().map(|line| line.chars().count()).max();
-        assert!(longest <= Some(80) && list.starts_with("missing-file (warning)\n  what  a reference"), "{list}");
+        assert!(
+            longest <= Some(80) && list.starts_with("missing-file (warning)\n  what  a reference"),
+            "{list}"
+        );
     }
 }

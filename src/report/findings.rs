@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use super::Report;
 use super::diagnostics::{help, label, severity, sorted};
 use super::text::{Paint, clean, counted, grouped};
-use super::Report;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 
 /// Different findings of one code that are shown, unless all are asked for.
@@ -26,7 +26,11 @@ pub fn findings_text(diagnostics: &[Diagnostic], all: bool, color: bool) -> Stri
     let mut out = String::new();
     for code in Code::ALL {
         let Some(found) = by_code.get(&code) else { continue };
-        let groups = if all { found.iter().map(|d| (*d, 1)).collect() } else { grouped_by_message(found) };
+        let groups = if all {
+            found.iter().map(|d| (*d, 1)).collect()
+        } else {
+            grouped_by_message(found)
+        };
         let shown = if all { usize::MAX } else { SHOWN };
         for (nth, (first, places)) in groups.iter().take(shown).enumerate() {
             let place = match first.position {
@@ -38,7 +42,12 @@ pub fn findings_text(diagnostics: &[Diagnostic], all: bool, color: bool) -> Stri
                 more => format!(" (and {})", counted(more, "more place")),
             };
             let message = clean(&first.message);
-            let _ = writeln!(out, "{}: {}: {message}{more}", paint.bold(&place), label(code, &paint));
+            let _ = writeln!(
+                out,
+                "{}: {}: {message}{more}",
+                paint.bold(&place),
+                label(code, &paint)
+            );
             if nth == 0 {
                 let _ = writeln!(out, "  help: {}", help(code));
             }

@@ -125,9 +125,15 @@ mod tests {
         }
         assert_eq!("all".parse(), Ok(Codes::All));
         let check = |text: &str, said: &str| assert_eq!(text.parse::<Codes>(), Err(said.to_owned()));
-        check("mising-file", "unknown code `mising-file`, did you mean `missing-file`?");
+        check(
+            "mising-file",
+            "unknown code `mising-file`, did you mean `missing-file`?",
+        );
         check("warning", "unknown code `warning`, did you mean `warnings`?");
-        check("zebra", "unknown code `zebra`; `fewer check --list` lists all codes");
+        check(
+            "zebra",
+            "unknown code `zebra`; `fewer check --list` lists all codes",
+        );
         check("", "unknown code ``; `fewer check --list` lists all codes");
     }
 
@@ -136,7 +142,10 @@ mod tests {
         let levels = |deny: &[Codes], allow: &[Codes]| Levels::new(deny.to_vec(), allow.to_vec()).unwrap();
         let (missing, unused) = (Code::MissingFile, Code::UnreferencedFile);
         let check = |levels: Levels, code: Code, denied: bool, allowed: bool| {
-            let is = (levels.denied_by(code).is_some() && !levels.is_allowed(code), levels.is_allowed(code));
+            let is = (
+                levels.denied_by(code).is_some() && !levels.is_allowed(code),
+                levels.is_allowed(code),
+            );
             assert_eq!(is, (denied, allowed), "{levels:?} {code:?}");
         };
         check(levels(&[], &[]), missing, false, false);
