@@ -9,6 +9,7 @@ use draft::Draft;
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::check::suggest;
 use crate::compare::{self, Views};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::disk::Staging;
@@ -51,6 +52,7 @@ pub fn build(
     progress("linking");
     let (graph, found) = graph::link(&site, options)?;
     diagnostics.extend(found);
+    suggest::names(&site, &mut diagnostics);
     let mut staging = staging;
     let mut bans = Bans::default();
     for round in 0.. {
@@ -125,6 +127,7 @@ pub fn report(root: &Path, options: &Options, progress: Progress<'_>) -> anyhow:
     progress("linking");
     let (graph, found) = graph::link(&site, options)?;
     diagnostics.extend(found);
+    suggest::names(&site, &mut diagnostics);
     progress("measuring");
     let sizes = fast_sizes(&site, options)?;
     let decided = Decided::default();

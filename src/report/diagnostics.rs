@@ -155,6 +155,8 @@ pub fn help(code: Code) -> &'static str {
         Code::LargeDataUrl => "make it a file of its own: that is cached, and does not hold up the page",
         Code::DuplicateFile => "keep one of them and refer to that one; a browser's cache has them twice",
         Code::MixedContent => "write https:, or bring the file into the site",
-        Code::StaleVariant => "OUT has one made anew, or none where it would not pay; remove it from SITE",
+        Code::StaleVariant => {
+            "make it anew after each change of the file, or remove it; a build makes its own"
+        }
     }
 }

@@ -6,10 +6,12 @@
     reason = "a tool for developers, not part of `fewer`"
 )]
 
+mod accuracy;
 mod bench;
 mod browser;
 mod css_bench;
 mod e2e;
+mod expected;
 mod server;
 mod test;
 mod visit;
