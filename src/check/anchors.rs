@@ -53,10 +53,15 @@ impl Anchors {
     }
 }
 
-/// `None` for what is no place: the top, what scripts route by (`#!/x`, `#/x`), a search for text.
+/// `None` for what is no place: the top, what scripts route by (`#!/x`, `#/x`), a search for text, and `#0`, which is
+/// written for "nowhere".
 pub(super) fn wanted(page: u32, fragment: &str, at: usize) -> Option<Wanted> {
     let place = fragment.split(":~:").next().unwrap_or_default();
-    if place.is_empty() || place.eq_ignore_ascii_case("top") || place.starts_with(['!', '/', '?']) {
+    if place.is_empty()
+        || place == "0"
+        || place.eq_ignore_ascii_case("top")
+        || place.starts_with(['!', '/', '?'])
+    {
         return None;
     }
     Some(Wanted {
@@ -176,6 +181,7 @@ mod tests {
         check(":~:text=b", None);
         check("", None);
         check("Top", None);
+        check("0", None);
         check("!", None);
         check("/route", None);
     }

@@ -89,6 +89,20 @@ pub(super) fn look(context: &Context<'_>, page: u32) -> anyhow::Result<Seen> {
     })
 }
 
+/// A link that the browser follows itself: a script that takes it over leaves its marks on it.
+fn is_followed(tag: &Tag) -> bool {
+    let is_marked = tag.attributes.iter().any(|attribute| {
+        let name = attribute.name.as_str();
+        name.starts_with("data-")
+            || matches!(
+                name,
+                "onclick" | "aria-controls" | "aria-expanded" | "v-on:click" | "@click"
+            )
+            || name == "role" && attribute.value != "link"
+    });
+    matches!(tag.name.as_str(), "a" | "area") && !is_marked
+}
+
 /// The page itself says that `https:` serves it.
 fn says_https(scan: &Scan) -> bool {
     let is_secure = |url: Option<&str>| {
@@ -163,7 +177,7 @@ impl Reader<'_> {
             reference.kind,
             Kind::Link | Kind::Meta | Kind::Refresh | Kind::Icon | Kind::Prefetch | Kind::Manifest
         );
-        let is_link = reference.kind == Kind::Link && matches!(tag.name.as_str(), "a" | "area");
+        let is_link = reference.kind == Kind::Link && is_followed(tag);
         if !(is_link && reference.url.contains('#') || is_loaded && self.is_secure && is_live(tag)) {
             return;
         }

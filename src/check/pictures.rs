@@ -61,7 +61,7 @@ fn examine(named: Media, bytes: &[u8]) -> Seen {
     let Some(is) = media::sniff(bytes) else {
         return match named == Media::Svg {
             // Compressed and UTF-16 pictures are not read here.
-            true if media::svg_root(bytes) || bytes.starts_with(b"\x1f\x8b") || bytes.contains(&0) => {
+            true if media::svg_root(bytes) || is_no_picture(bytes) => {
                 Seen::default()
             }
             true if bytes.starts_with(LFS) => fault(Code::BrokenImage, LFS_SAYS.to_owned()),
@@ -95,6 +95,11 @@ fn examine(named: Media, bytes: &[u8]) -> Seen {
             (Code::TypeMismatch, message)
         }),
     }
+}
+
+/// Fonts are no pictures; what is compressed or UTF-16 is not read here.
+fn is_no_picture(svg: &[u8]) -> bool {
+    svg.starts_with(b"\x1f\x8b") || svg.contains(&0) || svg.windows(6).any(|bytes| bytes == b"<font ")
 }
 
 /// What Git leaves in place of a large file that was not fetched.
