@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::check::suggest;
 use crate::compare::{self, Views};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::disk::Staging;
@@ -58,6 +59,7 @@ pub fn build(
     progress("linking");
     let (graph, found) = graph::link(&site, options)?;
     diagnostics.extend(found);
+    suggest::names(&site, &mut diagnostics);
     let mut staging = staging;
     let mut bans = Bans::default();
     let mut round = 0;
@@ -188,6 +190,7 @@ pub fn report(root: &Path, options: &Options, progress: Progress<'_>) -> anyhow:
     progress("linking");
     let (graph, found) = graph::link(&site, options)?;
     diagnostics.extend(found);
+    suggest::names(&site, &mut diagnostics);
     progress("measuring");
     let sizes = fast_sizes(&site, options)?;
     let decided = Decided::default();

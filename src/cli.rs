@@ -36,6 +36,10 @@ pub enum Command {
     Build(Build),
     /// Count the requests and bytes of every page of SITE; write nothing but the report.
     Report(Report),
+    /// List everything wrong that a reader of SITE would meet; count and change nothing.
+    ///
+    /// Exit status: 0 whatever was found, 1 if a code of --deny was found, 2 bad use or input.
+    Check(Check),
     /// Say what a build would do about one file of SITE, and why; write nothing.
     Explain(Explain),
     /// Print the values that are in effect, each with its source, as a `fewer.toml`.
@@ -65,6 +69,20 @@ pub struct Build {
 pub struct Report {
     /// The folder that holds the site.
     pub site: PathBuf,
+    #[command(flatten)]
+    pub run: Run,
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The folder that holds the site.
+    #[arg(required_unless_present = "list")]
+    pub site: Option<PathBuf>,
+    /// Print every code with what it means, why it matters and what to do about it.
+    #[arg(long)]
+    pub list: bool,
     #[command(flatten)]
     pub run: Run,
     #[command(flatten)]
@@ -122,6 +140,16 @@ pub fn parse_from(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap:
             return Err(command.error(ErrorKind::UnknownArgument, message));
         }
     }
+    if let Some(("check", check)) = matches.subcommand() {
+        let typed = |arg: &&Arg| check.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+        let arguments = <Settings as Args>::augment_args(clap::Command::new("check"));
+        if let Some(name) = arguments.get_arguments().filter(|arg| counts(arg)).find(typed) {
+            let name = name.get_long().unwrap_or_default();
+            let message =
+                format!("--{name} is about changes or numbers, and a check has none: use it with build");
+            return Err(command.error(ErrorKind::UnknownArgument, message));
+        }
+    }
     Cli::from_arg_matches(&matches)
 }
 
@@ -138,9 +166,11 @@ fn command() -> clap::Command {
         arg.help(format!("{help} [default: {value}]"))
     };
     let hidden = |arg: Arg| if decides(&arg) { arg.hide(true) } else { arg };
+    let uncounted = |arg: Arg| if counts(&arg) { arg.hide(true) } else { arg };
     Cli::command()
         .mut_subcommands(|command| command.mut_args(with_default))
         .mut_subcommand("report", |report| report.mut_args(hidden))
+        .mut_subcommand("check", |check| check.mut_args(uncounted))
 }
 
 /// Whether a flag is about what is changed.
@@ -149,4 +179,12 @@ fn decides(arg: &Arg) -> bool {
         arg.get_help_heading(),
         Some(settings::CHANGES | settings::PAYS | settings::NAMES)
     )
+}
+
+/// Whether a flag is about what is changed or counted, or about variants that are written.
+fn counts(arg: &Arg) -> bool {
+    let name = arg.get_long().unwrap_or_default();
+    decides(arg)
+        || matches!(name, "request-overhead" | "max-requests")
+        || arg.get_help_heading() == Some(settings::VARIANTS) && name != "encode-types"
 }

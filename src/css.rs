@@ -9,10 +9,12 @@ mod compete;
 mod condition;
 mod data;
 mod exchange;
+mod dropped;
 mod once;
 mod facts;
 mod fold;
 mod import;
+mod items;
 mod join;
 mod known;
 mod merge;
@@ -23,6 +25,7 @@ mod prelude;
 mod print;
 mod rebase;
 mod scan;
+mod sizes;
 mod targets;
 mod token;
 mod tree;
@@ -33,6 +36,7 @@ use std::ops::Range;
 
 pub use attribute::{AttributeTest, Operator};
 pub use data::{data_url, url_token};
+pub use dropped::{Dropped, dropped};
 pub use exchange::{exchange, is_exchangeable};
 pub use facts::{SelectorFacts, Subject, selector_facts};
 pub use import::{Import, flatten, imports};
@@ -41,6 +45,7 @@ pub use once::allows_custom_property;
 pub use print::print_declarations;
 pub use rebase::rebase;
 pub use scan::scan;
+pub use sizes::{Sizes, attribute_sizes, sizes};
 pub use targets::Targets;
 
 /// What tokens tell about a stylesheet or a declaration list.

@@ -13,6 +13,8 @@ pub struct Diagnostic {
     pub message: String,
     /// Line and column (1-based, column in characters), filled in where the file's bytes were at hand.
     pub position: Option<(u32, u32)>,
+    /// The path that a reference leads to, where no file stands.
+    pub missing: Option<SitePath>,
 }
 
 /// Stable names of the findings.
@@ -37,6 +39,17 @@ pub enum Code {
     ServiceWorker,
     NotCarried,
     ManifestTaken,
+    WrongCase,
+    MissingAnchor,
+    DuplicateId,
+    CssDropped,
+    CssHack,
+    BrokenImage,
+    OversizedImage,
+    MissingSize,
+    LargeDataUrl,
+    DuplicateFile,
+    MixedContent,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,6 +59,39 @@ pub enum Severity {
 }
 
 impl Code {
+    pub const ALL: [Code; 30] = [
+        Code::MissingFile,
+        Code::WrongCase,
+        Code::OutsideRoot,
+        Code::MissingAnchor,
+        Code::LinkOutside,
+        Code::LinkDangling,
+        Code::LinkLoop,
+        Code::NotAFile,
+        Code::UnclosedElement,
+        Code::CssSyntax,
+        Code::CssDropped,
+        Code::IntegrityMismatch,
+        Code::TypeMismatch,
+        Code::BrokenImage,
+        Code::OversizedImage,
+        Code::LargeDataUrl,
+        Code::DuplicateFile,
+        Code::MixedContent,
+        Code::StaleVariant,
+        Code::NotCarried,
+        Code::ManifestTaken,
+        Code::UnreferencedFile,
+        Code::MissingSize,
+        Code::DuplicateId,
+        Code::CssHack,
+        Code::HtmlOpaque,
+        Code::Utf16Page,
+        Code::CssOpaque,
+        Code::PolicyForbids,
+        Code::ServiceWorker,
+    ];
+
     pub fn name(self) -> &'static str {
         match self {
             Code::MissingFile => "missing-file",
@@ -67,6 +113,17 @@ impl Code {
             Code::ServiceWorker => "service-worker",
             Code::NotCarried => "not-carried",
             Code::ManifestTaken => "manifest-taken",
+            Code::WrongCase => "wrong-case",
+            Code::MissingAnchor => "missing-anchor",
+            Code::DuplicateId => "duplicate-id",
+            Code::CssDropped => "css-dropped",
+            Code::CssHack => "css-hack",
+            Code::BrokenImage => "broken-image",
+            Code::OversizedImage => "oversized-image",
+            Code::MissingSize => "missing-size",
+            Code::LargeDataUrl => "large-data-url",
+            Code::DuplicateFile => "duplicate-file",
+            Code::MixedContent => "mixed-content",
         }
     }
 }
@@ -80,7 +137,14 @@ impl Diagnostic {
             code,
             message: message.into(),
             position: None,
+            missing: None,
         }
+    }
+
+    /// The same finding about a path where no file stands.
+    pub fn leading_to(mut self, missing: &SitePath) -> Diagnostic {
+        self.missing = Some(missing.clone());
+        self
     }
 
     /// The same finding with its line and column, counted in `bytes` (the whole file).

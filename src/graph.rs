@@ -281,6 +281,7 @@ pub(crate) fn link_with(
     let mut pages = Vec::with_capacity(page_files.len());
     let mut referenced = vec![false; site.files.len()];
     let mut links_to = vec![0u32; page_files.len()];
+    let mut goes_on_to: Vec<Option<u32>> = Vec::with_capacity(page_files.len());
     let (mut seals, mut workers) = read_scripts(site)?;
     for group in page_files.chunks(GROUP) {
         for facts in parallel::map(group, |&file| page::read(&context, file)) {
@@ -293,6 +294,7 @@ pub(crate) fn link_with(
             for file in facts.refers_to {
                 referenced[file.0 as usize] = true;
             }
+            goes_on_to.push(facts.goes_on_to);
             for page in facts.links {
                 links_to[page as usize] += 1;
             }
@@ -317,7 +319,7 @@ pub(crate) fn link_with(
             .collect();
         sheet.targets = targets;
     }
-    let entry = choose_entry(site, options, &page_files, &links_to)?;
+    let entry = choose_entry(site, options, &page_files, &links_to, &goes_on_to)?;
     if let Some(entry) = entry {
         referenced[page_files[entry as usize].0 as usize] = true;
     }
@@ -381,12 +383,14 @@ fn read_scripts(site: &Site) -> anyhow::Result<(BTreeSet<String>, Vec<FileId>)> 
     Ok((seals, workers))
 }
 
-/// `--entry`, else the root's `index.html`, else the page that most pages link to, ties by path.
+/// `--entry`, else the root's `index.html`, else the page that most pages link to, ties by path. A page that sends its
+/// visitors on at once is none that they come from: what it sends them to is, unless `--entry` names it.
 fn choose_entry(
     site: &Site,
     options: &Options,
     pages: &[FileId],
     links_to: &[u32],
+    goes_on_to: &[Option<u32>],
 ) -> anyhow::Result<Option<u32>> {
     let index_of = |path: &[u8]| {
         pages
@@ -406,11 +410,23 @@ fn choose_entry(
             None => anyhow::bail!("--entry {wanted}: SITE has no such page"),
         };
     }
-    if let Some(root) = index_of(b"index.html") {
-        return Ok(Some(root));
+    let most = || (0..pages.len()).max_by(|&a, &b| links_to[a].cmp(&links_to[b]).then(b.cmp(&a)));
+    let first = index_of(b"index.html").or_else(|| most().map(|i| i as u32));
+    Ok(first.map(|page| arrival(page, goes_on_to)))
+}
+
+/// Where a visit that begins at a page comes to rest; the page itself if it never does.
+fn arrival(page: u32, goes_on_to: &[Option<u32>]) -> u32 {
+    // Browsers give up after some twenty; people after fewer.
+    const HOPS: usize = 8;
+    let mut at = page;
+    for _ in 0..HOPS {
+        match goes_on_to[at as usize] {
+            Some(next) if next != at => at = next,
+            _ => return at,
+        }
     }
-    let most = (0..pages.len()).max_by(|&a, &b| links_to[a].cmp(&links_to[b]).then(b.cmp(&a)));
-    Ok(most.map(|i| i as u32))
+    page
 }
 
 /// Files that nothing refers to. Names that other programs ask for by convention are expected to be so.
@@ -435,4 +451,21 @@ fn unreferenced(site: &Site, pages: &[FileId], referenced: &[bool]) -> Vec<Diagn
             Diagnostic::new(&site.file(id).path, None, Code::UnreferencedFile, message)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_visit_arrives_where_refreshes_end() {
+        let check = |goes_on_to: &[Option<u32>], expected| {
+            assert_eq!(arrival(0, goes_on_to), expected, "{goes_on_to:?}")
+        };
+        check(&[None], 0);
+        check(&[Some(0)], 0);
+        check(&[Some(1), Some(2), None], 2);
+        check(&[Some(1), Some(1)], 1);
+        check(&[Some(1), Some(0)], 0);
+    }
 }

@@ -29,6 +29,17 @@ pub struct Scan {
     pub problems: Vec<Problem>,
     /// Why the page must not be edited at all, if so (the parser gave up, or markup it cannot be sure of).
     pub opaque: Option<&'static str>,
+    /// Every `id`, in document order; filled by `scan_ids` alone.
+    pub ids: Vec<Id>,
+}
+
+/// The `id` of an element.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Id {
+    /// Of its tag.
+    pub at: usize,
+    pub value: String,
+    pub within: Within,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,7 +125,12 @@ pub struct Reference {
 
 /// Reads a page. `encoding` is ignored where the bytes begin with the mark of UTF-16.
 pub fn scan(bytes: &[u8], encoding: &'static Encoding) -> Scan {
-    reader::read(bytes, encoding)
+    reader::read(bytes, encoding, false)
+}
+
+/// The same, with the ids of all elements.
+pub fn scan_ids(bytes: &[u8], encoding: &'static Encoding) -> Scan {
+    reader::read(bytes, encoding, true)
 }
 
 impl Tag {

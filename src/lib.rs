@@ -51,6 +51,7 @@ pub mod output;
 pub mod compare;
 pub mod report;
 pub mod build;
+pub mod check;
 pub mod explain;
 mod nearest;
 pub mod config;

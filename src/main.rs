@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use fewer::cache::{self, Cache};
 use fewer::cli::{self, Color, Command, Effective, Run, Settings};
 use fewer::report::{self, Report};
-use fewer::{build, config, disk, explain, parallel};
+use fewer::{build, check, config, disk, explain, parallel};
 
-/// A budget failed.
+/// A budget failed, or a diagnostic is denied.
 const OVER_BUDGET: u8 = 1;
 /// Bad use or input; nothing was written.
 const BAD_INPUT: u8 = 2;
@@ -29,12 +29,14 @@ fn run(command: &Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Build(build) => run_build(build),
         Command::Report(report) => run_report(report),
+        Command::Check(check) => run_check(check),
         Command::Explain(explain) => run_explain(explain),
         Command::Config(config) => {
             let (file, _) = config::find(config.config.as_deref(), None)?;
             let effective = Effective::new(&config.settings, file)?;
             // What would be refused is said here too.
             effective.settings.options()?;
+            effective.settings.levels()?;
             write_out(&effective.print()?)?;
             Ok(ExitCode::SUCCESS)
         }
@@ -49,6 +51,7 @@ fn run_build(build: &cli::Build) -> anyhow::Result<ExitCode> {
     }
     check_report_path(&effective, &[("SITE", &build.site), ("OUT", &build.out)])?;
     check_policy_path(&effective, &[("SITE", &build.site), ("OUT", &build.out)])?;
+    effective.settings.levels()?;
     let mut options = effective.settings.options()?;
     options.force = build.force;
     options.cache = open_cache(build, &effective)?;
@@ -66,12 +69,29 @@ fn run_build(build: &cli::Build) -> anyhow::Result<ExitCode> {
 fn run_report(report: &cli::Report) -> anyhow::Result<ExitCode> {
     let effective = effective(&report.settings, &report.run, &report.site)?;
     check_report_path(&effective, &[("SITE", &report.site)])?;
+    effective.settings.levels()?;
     let options = effective.settings.options()?;
     let progress = progress(&report.run);
     let work = || build::report(&report.site, &options, &progress);
     let measured = parallel::with_threads(options.threads, work)?;
     clear_progress(&report.run);
     finish(measured?, None, &effective, &report.run)
+}
+
+fn run_check(check: &cli::Check) -> anyhow::Result<ExitCode> {
+    let Some(site) = check.site.as_ref().filter(|_| !check.list) else {
+        write_out(&report::list_codes(80))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let effective = effective(&check.settings, &check.run, site)?;
+    check_report_path(&effective, &[("SITE", site)])?;
+    effective.settings.levels()?;
+    let options = effective.settings.options()?;
+    let progress = progress(&check.run);
+    let work = || check::check(site, &options, &progress);
+    let checked = parallel::with_threads(options.threads, work)?;
+    clear_progress(&check.run);
+    finish(checked?, None, &effective, &check.run)
 }
 
 fn run_explain(explain: &cli::Explain) -> anyhow::Result<ExitCode> {
@@ -119,6 +139,7 @@ fn finish(
     run: &Run,
 ) -> anyhow::Result<ExitCode> {
     let settings = &effective.settings;
+    let denied = settings.levels()?.apply(&mut report);
     report.max_requests = settings.max_requests.map(cli::Number::small);
     let violations = report
         .max_requests
@@ -129,13 +150,16 @@ fn finish(
         report::write_json(&report, &mut json)?;
         disk::write_file(path, &json)?;
     }
-    let failed = !violations.is_empty();
+    let failed = !violations.is_empty() || !denied.is_empty();
     if !failed && let Some(staging) = staging {
         staging.commit()?;
     }
     print(&report, settings, run)?;
     for violation in &violations {
         eprintln!("error: {violation}");
+    }
+    for denied in &denied {
+        eprintln!("error: {denied}");
     }
     Ok(if failed {
         ExitCode::from(OVER_BUDGET)
@@ -197,13 +221,19 @@ fn print(report: &Report, settings: &Settings, run: &Run) -> anyhow::Result<()> 
         Some(Color::Never) => false,
         Some(Color::Auto) | None => is_terminal && std::env::var_os("NO_COLOR").is_none(),
     };
-    let diagnostics = report::diagnostics_text(
-        &report.diagnostics,
+    let (all, color) = (
         settings.verbose == Some(true),
         wants(std::io::stderr().is_terminal()),
     );
-    std::io::stderr().write_all(diagnostics.as_bytes())?;
     let width = 80;
+    // A check counts nothing, its findings are all it has to say.
+    if report.is_check {
+        let text = report::findings_text(&report.diagnostics, all, color);
+        std::io::stderr().write_all(text.as_bytes())?;
+        return write_out(&report::findings(report, wants(std::io::stdout().is_terminal())));
+    }
+    let diagnostics = report::diagnostics_text(&report.diagnostics, all, color);
+    std::io::stderr().write_all(diagnostics.as_bytes())?;
     let summary = report::summary(report, width, wants(std::io::stdout().is_terminal()));
     write_out(&summary)
 }

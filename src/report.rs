@@ -14,14 +14,20 @@ use crate::html::Kind;
 use crate::site::SitePath;
 
 mod budget;
+mod codes;
 mod diagnostics;
+mod findings;
 mod json;
+mod levels;
 mod summary;
 pub(crate) mod text;
 
 pub use budget::{Violation, over_budget};
+pub use codes::list_codes;
 pub use diagnostics::{diagnostics_text, help, severity};
+pub use findings::{findings, findings_text};
 pub use json::write_json;
+pub use levels::{Codes, Denied, Levels};
 pub use summary::summary;
 
 /// The number of the JSON format; it changes when a reader of the old one would break.
@@ -42,6 +48,8 @@ pub struct Report {
     pub diagnostics: Vec<Diagnostic>,
     /// `--max-requests`, for the summary; no part of the JSON.
     pub max_requests: Option<u32>,
+    /// Nothing was counted; the diagnostics are all there is. No part of the JSON.
+    pub is_check: bool,
 }
 
 /// How the numbers were taken.

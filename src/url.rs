@@ -249,6 +249,42 @@ fn in_mirror(site: &Site, mount: &Mount, url: &Url) -> Option<Target> {
     })
 }
 
+/// How a reference leads out of the site, where `resolve` only tells what a browser makes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outside {
+    /// More `..` than folders: browsers stop at the root of the host.
+    Climbs,
+    /// A disk: `file:`, or a drive letter.
+    Disk,
+}
+
+/// Whether `raw` at `base` leads above the root of the site, or to a disk.
+pub fn outside(mount: &Mount, base: &Base, raw: &str) -> Option<Outside> {
+    let raw = cleaned(raw);
+    let is_drive = |b: &[u8]| matches!(b, [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    if has_scheme(&raw, "file:") || is_drive(raw.as_bytes()) {
+        return Some(Outside::Disk);
+    }
+    let path = &raw[..raw.find(['?', '#']).unwrap_or(raw.len())];
+    let here = base.url[..Position::BeforePath] == mount.root[..Position::BeforePath];
+    let relative = !path.starts_with(['/', '\\']) && !path.split(['/', '\\']).next()?.contains(':');
+    let folders = base
+        .url
+        .path()
+        .strip_prefix(mount.root.path())
+        .filter(|_| here && relative)?;
+    let mut depth = folders.matches('/').count();
+    for segment in path.split(['/', '\\']) {
+        match segment.to_ascii_lowercase().replace("%2e", ".").as_str() {
+            ".." if depth == 0 => return Some(Outside::Climbs),
+            ".." => depth -= 1,
+            "." => {}
+            _ => depth += 1,
+        }
+    }
+    None
+}
+
 /// The shortest relative reference from one file of the site to another, percent-encoded, ASCII only. It needs no
 /// quotes in CSS; in an attribute it needs quotes at most.
 pub fn relative(from: &SitePath, to: &SitePath) -> String {

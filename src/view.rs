@@ -34,6 +34,7 @@ mod variables;
 pub use compile::compile;
 pub use document::{Document, parse, parse_xml};
 pub use inline::{Inline, inline};
+pub use selector::accepts_selectors;
 pub use sheet::Sheet;
 pub use sheets::{StyleElement, style_attributes, style_elements, stylesheet_links};
 

@@ -80,6 +80,7 @@ pub(super) fn report(
         decisions: decisions(draft, names),
         diagnostics,
         max_requests: None,
+        is_check: false,
     }
 }
 

@@ -16,6 +16,7 @@ use crate::cache;
 use crate::css::Targets;
 use crate::encode::{Coding, Effort};
 use crate::options::{Network, Options, Prefer, Rule};
+use crate::report::{Codes, Levels};
 use crate::traffic;
 use crate::url::{Mount, Root};
 
@@ -23,7 +24,7 @@ use crate::url::{Mount, Root};
 pub(super) const CHANGES: &str = "What is changed";
 pub(super) const PAYS: &str = "What pays";
 pub(super) const NAMES: &str = "Names, hosts and seals";
-const VARIANTS: &str = "Variants (.gz, .br and .zst)";
+pub(super) const VARIANTS: &str = "Variants (.gz, .br and .zst)";
 const CACHE: &str = "Cache and memory";
 const SITE: &str = "About the site";
 const COUNTING: &str = "Counting";
@@ -174,6 +175,12 @@ pub struct Settings {
     /// Fail (exit status 1) when a page makes more requests than this on its first view
     #[arg(long, value_name = "N", help_heading = OUTPUT)]
     pub max_requests: Option<Number<0, { u32::MAX as u64 }>>,
+    /// Fail (exit status 1) when there is a diagnostic of this code; `all` and `warnings` name many. Repeatable
+    #[arg(long, value_name = "CODE", help_heading = OUTPUT)]
+    pub deny: Option<Vec<Checked<Codes>>>,
+    /// Say nothing of this code. Repeatable
+    #[arg(long, value_name = "CODE", help_heading = OUTPUT)]
+    pub allow: Option<Vec<Checked<Codes>>>,
     /// Write the whole report to this file (.json)
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     #[serde(serialize_with = "shown")]
@@ -213,7 +220,15 @@ fn shown<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, 
 
 impl Settings {
     /// What is said here, and where nothing is, what `other` says. Lists are not joined.
-    pub fn or(self, other: Settings) -> Settings {
+    pub fn or(self, mut other: Settings) -> Settings {
+        // A code that is denied here is not allowed by what is said less loudly, and the other way round.
+        let without = |named: &Option<Vec<Checked<Codes>>>, list: &mut Option<Vec<Checked<Codes>>>| {
+            if let (Some(named), Some(list)) = (named, list) {
+                list.retain(|code| !named.iter().any(|other| other.value == code.value));
+            }
+        };
+        without(&self.deny, &mut other.allow);
+        without(&self.allow, &mut other.deny);
         Settings {
             inline_limit: self.inline_limit.or(other.inline_limit),
             skip: self.skip.or(other.skip),
@@ -254,6 +269,8 @@ impl Settings {
             viewport: self.viewport.or(other.viewport),
             request_overhead: self.request_overhead.or(other.request_overhead),
             max_requests: self.max_requests.or(other.max_requests),
+            deny: self.deny.or(other.deny),
+            allow: self.allow.or(other.allow),
             report: self.report.or(other.report),
             threads: self.threads.or(other.threads),
             verbose: self.verbose.or(other.verbose),
@@ -314,6 +331,8 @@ impl Settings {
             }),
             request_overhead: Some(Number::near(options.request_overhead)),
             max_requests: None,
+            deny: Some(Vec::new()),
+            allow: Some(Vec::new()),
             report: None,
             threads: Some(Number::near(options.threads as u64)),
             verbose: Some(false),
@@ -368,6 +387,8 @@ impl Settings {
             rule,
             // For the command itself, not for a stage.
             max_requests: _,
+            deny: _,
+            allow: _,
             report: _,
             verbose: _,
             color: _,
@@ -426,6 +447,13 @@ impl Settings {
             rules: rules.collect::<anyhow::Result<_>>()?,
             force: or.force,
         })
+    }
+
+    /// What is denied and allowed.
+    pub fn levels(&self) -> anyhow::Result<Levels> {
+        let list =
+            |codes: &Option<Vec<Checked<Codes>>>| codes.iter().flatten().map(|code| code.value).collect();
+        Levels::new(list(&self.deny), list(&self.allow))
     }
 
     /// Paths of a file that says these settings are meant from that file's folder.

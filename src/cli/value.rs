@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::css::Targets;
 use crate::encode::Effort;
 use crate::options::{Network, Pass, Prefer};
+use crate::report::Codes;
 use crate::url::{self, Mount, Root};
 
 /// A whole number within limits.
@@ -178,6 +179,12 @@ impl Parse for &'static Encoding {
     fn parse(text: &str) -> Result<&'static Encoding, String> {
         Encoding::for_label(text.as_bytes())
             .ok_or_else(|| "no such encoding (https://encoding.spec.whatwg.org/#names-and-labels)".to_owned())
+    }
+}
+
+impl Parse for Codes {
+    fn parse(text: &str) -> Result<Codes, String> {
+        text.parse()
     }
 }
 

@@ -36,6 +36,8 @@ pub(super) struct Facts {
     pub(super) refers_to: BTreeSet<FileId>,
     /// Pages that its links lead to, each once.
     pub(super) links: BTreeSet<u32>,
+    /// The page that a browser goes on to by itself, without being asked.
+    pub(super) goes_on_to: Option<u32>,
     /// Hashes in its inline scripts.
     pub(super) seals: Vec<String>,
     /// One of them may register a service worker.
@@ -164,6 +166,7 @@ pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts>
         diagnostics: [problems(context, file, &bytes, &scan, encoding), found].concat(),
         refers_to: BTreeSet::new(),
         links: BTreeSet::new(),
+        goes_on_to: None,
         seals: inline_seals(&bytes, &scan),
         registers_worker: inline_scripts(&scan).any(|script| integrity::registers_worker(&bytes[script])),
     };
@@ -501,6 +504,17 @@ fn check_integrity(
     (checked, diagnostics)
 }
 
+/// A refresh that a reader hardly has the time to stop (seconds in the standard's words: 4.2.5.3).
+fn is_soon(tag: &html::Tag) -> bool {
+    const SECONDS: u32 = 5;
+    let content = tag.get("content").unwrap_or_default().trim_start();
+    let digits = content.len() - content.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    content[..digits]
+        .parse()
+        .unwrap_or(if digits == 0 { 0 } else { u32::MAX })
+        <= SECONDS
+}
+
 /// Resolves every reference of the markup for diagnostics and for the choice of the entry page.
 fn follow(context: &Context<'_>, file: FileId, bytes: &[u8], bases: &Bases, scan: &Scan, facts: &mut Facts) {
     let path = &context.site.file(file).path;
@@ -523,13 +537,19 @@ fn follow(context: &Context<'_>, file: FileId, bytes: &[u8], bases: &Bases, scan
                         && let Some(&page) = context.page_of.get(&file)
                     {
                         facts.links.insert(page);
+                        let is_soon = reference.kind == Kind::Refresh && is_live(tag) && is_soon(tag);
+                        if is_soon && facts.goes_on_to.is_none() {
+                            facts.goes_on_to = Some(page);
+                        }
                     }
                 }
                 Target::Missing { path: missing, .. } if reference.kind != Kind::Meta => {
                     let message = format!("{missing} does not exist");
-                    facts
-                        .diagnostics
-                        .push(Diagnostic::new(path, at, Code::MissingFile, message).located(bytes));
+                    facts.diagnostics.push(
+                        Diagnostic::new(path, at, Code::MissingFile, message)
+                            .leading_to(&missing)
+                            .located(bytes),
+                    );
                 }
                 Target::Refused => {
                     let message = "an address that leads out of the site";

@@ -169,7 +169,11 @@ fn read(
                 } => {
                     let message = format!("{missing} does not exist");
                     let at = Some(found.span.start + offset);
-                    diagnostics.push(Diagnostic::new(path, at, Code::MissingFile, message).located(&bytes));
+                    diagnostics.push(
+                        Diagnostic::new(path, at, Code::MissingFile, message)
+                            .leading_to(&missing)
+                            .located(&bytes),
+                    );
                     Some(Address {
                         url: address,
                         to: Destination::Missing,

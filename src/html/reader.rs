@@ -11,7 +11,7 @@ use super::nesting::Nesting;
 use super::references::PAINT;
 use super::space::{Space, Spaces, Start};
 use super::tokens::{self, Content, Token};
-use super::{Attribute, Problem, Scan, Tag, Within, attribute};
+use super::{Attribute, Id, Problem, Scan, Tag, Within, attribute};
 use crate::diagnostic::Code;
 
 const AMBIGUOUS: &str = "its markup can be read in two ways (raw text inside `select` or after `frameset`)";
@@ -23,7 +23,7 @@ const SHADOW: &str = "it holds a declarative shadow root";
 /// `srcdoc` inside `srcdoc`: more levels than pages have.
 const SRCDOC_DEPTH: usize = 3;
 
-pub(super) fn read(bytes: &[u8], encoding: &'static Encoding) -> Scan {
+pub(super) fn read(bytes: &[u8], encoding: &'static Encoding, ids: bool) -> Scan {
     // A byte order mark outranks every other declaration (HTML standard, 13.2.3.2).
     let encoding = match Encoding::for_bom(bytes) {
         Some((marked, _)) if marked == UTF_16LE || marked == UTF_16BE => marked,
@@ -34,6 +34,7 @@ pub(super) fn read(bytes: &[u8], encoding: &'static Encoding) -> Scan {
         encoding,
         within: Within::default(),
         srcdoc_depth: 0,
+        ids,
     };
     let mut scan = if AsciiCompatibleEncoding::new(encoding).is_some() || is_plain(bytes, encoding) {
         page.scan()
@@ -47,6 +48,7 @@ pub(super) fn read(bytes: &[u8], encoding: &'static Encoding) -> Scan {
         .scan();
         detach(&mut scan.tags, 0..0);
         scan.problems.clear();
+        scan.ids.clear();
         scan.opaque = Some(ENCODING);
         scan
     };
@@ -77,6 +79,8 @@ struct Page<'b> {
     encoding: &'static Encoding,
     within: Within,
     srcdoc_depth: usize,
+    /// Ids are wanted.
+    ids: bool,
 }
 
 impl<'b> Page<'b> {
@@ -167,6 +171,9 @@ impl<'b> Reader<'b> {
             ..self.page.within
         };
         self.at = self.at.max(span.end);
+        if self.page.ids && !bare {
+            self.id(element, span.start, within);
+        }
 
         let wanted = if foreign {
             matches!(
@@ -218,6 +225,22 @@ impl<'b> Reader<'b> {
         self.content(&name, span, foreign, wanted && !element.is_self_closing());
     }
 
+    fn id(&mut self, element: &Element<'_, '_>, at: usize, within: Within) {
+        let bytes = self.page.bytes;
+        // Of equal attributes the first counts.
+        let id = element.attributes().iter().find(|attribute| {
+            let name = attribute.name_source_location().map(|name| name.bytes());
+            name.is_some_and(|name| bytes[name].eq_ignore_ascii_case(b"id"))
+        });
+        if let Some(value) = id.and_then(|id| id.value_source_location()) {
+            self.scan.ids.push(Id {
+                at,
+                value: attribute::decode(&bytes[value.bytes()], self.page.encoding),
+                within,
+            });
+        }
+    }
+
     /// Skips raw text behind a start tag and gives it to the tag.
     fn content(&mut self, name: &str, span: Range<usize>, foreign: bool, closes_later: bool) {
         let bytes = self.page.bytes;
@@ -250,6 +273,10 @@ impl<'b> Reader<'b> {
             .scan();
             shift(&mut inner.tags, content.start);
             self.scan.tags.append(&mut inner.tags);
+            for id in &mut inner.ids {
+                id.at += content.start;
+            }
+            self.scan.ids.append(&mut inner.ids);
         }
     }
 
@@ -273,6 +300,7 @@ impl<'b> Reader<'b> {
             encoding: UTF_8,
             within,
             srcdoc_depth: self.page.srcdoc_depth + 1,
+            ids: false,
         };
         let mut inner = inner.scan();
         detach(&mut inner.tags, span);

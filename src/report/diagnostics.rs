@@ -64,7 +64,7 @@ pub(super) fn sorted(diagnostics: &[Diagnostic]) -> Vec<&Diagnostic> {
     sorted
 }
 
-fn label(code: Code, paint: &Paint) -> String {
+pub(super) fn label(code: Code, paint: &Paint) -> String {
     let label = format!("{}[{}]", severity_name(code), code.name());
     match severity(code) {
         Severity::Warning => paint.yellow(&label),
@@ -94,13 +94,24 @@ pub fn severity(code: Code) -> Severity {
         | Code::TypeMismatch
         | Code::StaleVariant
         | Code::NotCarried
-        | Code::ManifestTaken => Severity::Warning,
+        | Code::ManifestTaken
+        | Code::WrongCase
+        | Code::MissingAnchor
+        | Code::CssDropped
+        | Code::BrokenImage
+        | Code::OversizedImage
+        | Code::LargeDataUrl
+        | Code::DuplicateFile
+        | Code::MixedContent => Severity::Warning,
         Code::UnreferencedFile
         | Code::HtmlOpaque
         | Code::Utf16Page
         | Code::CssOpaque
         | Code::PolicyForbids
-        | Code::ServiceWorker => Severity::Note,
+        | Code::ServiceWorker
+        | Code::DuplicateId
+        | Code::CssHack
+        | Code::MissingSize => Severity::Note,
     }
 }
 
@@ -141,6 +152,19 @@ pub fn help(code: Code) -> &'static str {
         Code::ManifestTaken => {
             "rename the file in SITE; without a manifest no later build knows which names are hashes"
         }
-        Code::StaleVariant => "OUT has one made anew, or none where it would not pay; remove it from SITE",
+        Code::WrongCase => "write the name as the file has it; only some file systems ignore the case",
+        Code::MissingAnchor => "correct what stands behind the #, or give the element this id",
+        Code::DuplicateId => "give one of them another id; links, labels and scripts find the first only",
+        Code::CssDropped => "correct it, or remove it: browsers read on as if it were not there",
+        Code::CssHack => "nothing, while the browsers that it is written for are wanted",
+        Code::BrokenImage => "copy or export the image again",
+        Code::OversizedImage => "save it at twice the size of its box; screens show no more",
+        Code::MissingSize => "add width and height as the image has them, so that the text does not jump",
+        Code::LargeDataUrl => "make it a file of its own: that is cached, and does not hold up the page",
+        Code::DuplicateFile => "keep one of them and refer to that one; a browser's cache has them twice",
+        Code::MixedContent => "write https:, or bring the file into the site",
+        Code::StaleVariant => {
+            "make it anew after each change of the file, or remove it; a build makes its own"
+        }
     }
 }

@@ -143,6 +143,7 @@ fn sample() -> Report {
             ),
         ],
         max_requests: Some(8),
+        is_check: false,
     }
 }
 

@@ -216,6 +216,22 @@ pub(super) struct Namespaces {
     pub(super) prefixes: Vec<(String, NamespaceUrl)>,
 }
 
+/// Whether Chromium knows every selector of a list; one that it does not know makes it drop the rule. Prefixes of
+/// namespaces are taken to be declared, `&` and a leading combinator to stand in a nested rule.
+pub fn accepts_selectors(text: &str) -> bool {
+    // A prefix ends in `|`, as no other token of a selector does.
+    if text.contains('|') && !text.contains("|=") {
+        return true;
+    }
+    let namespaces = Namespaces::default();
+    SelectorList::parse(
+        &namespaces,
+        &mut Parser::new(text),
+        selectors::parser::ParseRelative::ForNesting,
+    )
+    .is_ok()
+}
+
 fn unknown<T>() -> Result<T, ParseError<Invalid>> {
     Err(ParseError::custom(Invalid))
 }

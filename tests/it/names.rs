@@ -202,7 +202,7 @@ const PAGE: &str = r#"<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"
 /// A page of everything; no bytes of it are real pictures.
 fn everything() -> Place {
     let place = Place::new();
-    let mut put = |path: &str, text: &str| place.put(&format!("all/{path}"), text.as_bytes());
+    let put = |path: &str, text: &str| place.put(&format!("all/{path}"), text.as_bytes());
     put("index.html", PAGE);
     put(
         "css/plain.css",

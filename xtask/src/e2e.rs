@@ -2,8 +2,10 @@
 //! title and links, no new failure, and as many requests as the JSON report says.
 //!
 //! `cargo xtask e2e [--bin PROGRAM] [--with FLAGS] [FIXTURE…]`; FLAGS, in one word, are those of every build beside its
-//! own. Retries once; prints one line a fixture.
+//! own. Retries once; prints one line a fixture, and the share of pages whose addresses, not their number alone, are
+//! those of the report. With `--sites DIR…` that is asked of other sites.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +16,9 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use serde_json::Value;
 
+use crate::accuracy;
 use crate::browser::{self, Browser};
+use crate::expected::{self, Side};
 use crate::server::{Server, page_url};
 use crate::visit::{self, Traffic, Visit, WIDTHS};
 
@@ -35,6 +39,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     let mut program = None;
     let mut more = Vec::new();
     let mut names = Vec::new();
+    let mut sites: Option<Vec<PathBuf>> = None;
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
@@ -43,7 +48,9 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
                 let flags = args.next().context("--with needs flags")?;
                 more.extend(flags.split_whitespace().map(str::to_owned));
             }
+            "--sites" => sites = Some(Vec::new()),
             flag if flag.starts_with('-') => bail!("unknown option {flag}"),
+            folder if sites.is_some() => sites.get_or_insert_default().push(PathBuf::from(folder)),
             name => names.push(name.to_string()),
         }
     }
@@ -52,6 +59,9 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         None => build_program()?,
     };
     let chromium = browser::find().context(browser::MISSING)?;
+    if let Some(sites) = sites {
+        return accuracy::run(&program, &chromium, &sites);
+    }
     let fixtures = fixtures(&names)?;
     let started = Instant::now();
     let work = tempfile::tempdir()?;
@@ -68,14 +78,15 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     {
         jobs.extend(built.pages()?.into_iter().map(|page| (fixture, built, page)));
     }
-    let reasons = in_parallel(
+    let checked = in_parallel(
         &jobs,
         || Browser::start(&chromium),
         |browser, job| Ok(check(browser, job.1, job.2)),
     )?;
 
-    let mut checks = jobs.into_iter().zip(reasons).peekable();
+    let mut checks = jobs.into_iter().zip(checked).peekable();
     let (mut passed, mut failed) = (0, 0);
+    let (mut views, mut exact) = (0, 0);
     for (at, (folder, built)) in fixtures.iter().zip(&built).enumerate() {
         let mut failures: Failures = built
             .as_ref()
@@ -84,10 +95,12 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
             .into_iter()
             .collect();
         let mut pages = 0;
-        while let Some(((_, _, page), reasons)) = checks.next_if(|((fixture, ..), _)| *fixture == at) {
+        while let Some(((_, _, page), checked)) = checks.next_if(|((fixture, ..), _)| *fixture == at) {
             pages += 1;
-            if !reasons.is_empty() {
-                failures.push((page["path"].to_string(), reasons));
+            views += checked.views;
+            exact += checked.exact;
+            if !checked.reasons.is_empty() {
+                failures.push((page["path"].to_string(), checked.reasons));
             }
         }
         passed += pages + usize::from(built.is_err()) - failures.len();
@@ -109,6 +122,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         fixtures.len(),
         started.elapsed().as_secs_f64()
     );
+    println!("e2e: {exact} of {views} views ask for exactly the addresses that the report says");
     println!("e2e: {passed} passed, {failed} failed");
     if failed > 0 {
         bail!("{failed} pages are not what they were, or not what the report says");
@@ -149,7 +163,7 @@ fn fixtures(names: &[String]) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Does every job, a few at a time, each worker with a state of its own. Results keep the order of the jobs.
-fn in_parallel<J: Sync, S, R: Send>(
+pub(crate) fn in_parallel<J: Sync, S, R: Send>(
     jobs: &[J],
     start: impl Fn() -> anyhow::Result<S> + Sync,
     work: impl Fn(&mut S, &J) -> anyhow::Result<R> + Sync,
@@ -236,17 +250,31 @@ impl Built {
     }
 }
 
+/// What is wrong with a page, and how many of its views ask for exactly the addresses that the report says.
+#[derive(Debug, Default)]
+struct Checked {
+    reasons: Vec<String>,
+    views: usize,
+    exact: usize,
+}
+
 /// Looks at one page, again if something is wrong: what fails by chance under load does not fail twice.
-fn check(browser: &mut Browser, built: &Built, page: &Value) -> Vec<String> {
+fn check(browser: &mut Browser, built: &Built, page: &Value) -> Checked {
     let origins = built.servers.each_ref().map(Server::origin);
     let path = page["path"].as_str().unwrap_or_default();
     let entry = built.report["entry"].as_str();
     let mut look = || {
-        check_page(browser, &origins, entry, path, page)
-            .unwrap_or_else(|error| vec![format!("cannot be seen: {error:#}")])
+        check_page(browser, &origins, entry, path, built, page).unwrap_or_else(|error| Checked {
+            reasons: vec![format!("cannot be seen: {error:#}")],
+            ..Checked::default()
+        })
     };
-    let reasons = look();
-    if reasons.is_empty() { reasons } else { look() }
+    let checked = look();
+    if checked.reasons.is_empty() {
+        checked
+    } else {
+        look()
+    }
 }
 
 /// Says what is wrong with one page of OUT, or with what the report says of it.
@@ -255,8 +283,9 @@ fn check_page(
     origins: &[String; 2],
     entry: Option<&str>,
     path: &str,
+    built: &Built,
     report: &Value,
-) -> anyhow::Result<Vec<String>> {
+) -> anyhow::Result<Checked> {
     let url = page_url(path);
     let before = visit::first_view(browser, &origins[0], &url)?;
     let after = visit::first_view(browser, &origins[1], &url)?;
@@ -264,21 +293,41 @@ fn check_page(
     for (width, (old, new)) in WIDTHS.iter().zip(before.pictures.iter().zip(&after.pictures)) {
         reasons.extend(visit::difference(browser, old, new)?.map(|what| format!("at {width} px: {what}")));
     }
-    for (origin, side, visit) in [(&origins[0], "before", &before), (&origins[1], "after", &after)] {
-        reasons.extend(recount(
+    let (mut views, mut exact) = (0, 0);
+    for (origin, side, which, visit) in [
+        (&origins[0], "before", Side::Before, &before),
+        (&origins[1], "after", Side::After, &after),
+    ] {
+        let expected =
+            expected::of(&built.report, path, which).context("the report does not have the page")?;
+        let mut judge = |expected: &BTreeSet<String>, reported: &Value, traffic: &Traffic, view: &str| {
+            let what = format!("{side}, {view}");
+            reasons.extend(recount(reported, traffic, &what));
+            let difference = expected::difference(expected, &accuracy::addresses(traffic));
+            views += 1;
+            exact += usize::from(difference.is_none());
+            reasons.extend(difference.map(|difference| format!("{what}: {difference}")));
+        };
+        judge(
+            &expected.first,
             &report[side]["first"],
             &visit.traffic,
-            &format!("{side}, first view"),
-        ));
+            "first view",
+        );
         let Some(entry) = entry else { continue };
         let traffic = visit::follow_up(browser, origin, &page_url(entry), &url)?;
-        reasons.extend(recount(
+        judge(
+            &expected.follow_up,
             &report[side]["follow_up"],
             &traffic,
-            &format!("{side}, follow-up view"),
-        ));
+            "follow-up view",
+        );
     }
-    Ok(reasons)
+    Ok(Checked {
+        reasons,
+        views,
+        exact,
+    })
 }
 
 /// What went wrong in scripts, without where: a script that moved into another file has another place.
@@ -335,7 +384,7 @@ fn compare(before: &Visit, after: &Visit) -> Vec<String> {
 /// the cache has it: seen on a busy machine, for the untouched page as well as for the built one.
 fn recount(view: &Value, traffic: &Traffic, what: &str) -> Option<String> {
     let reported = view["requests"].as_u64();
-    let distinct: std::collections::BTreeSet<&String> = traffic.requests.iter().collect();
+    let distinct: BTreeSet<&String> = traffic.requests.iter().collect();
     if reported == Some(distinct.len() as u64) {
         return None;
     }

@@ -6,11 +6,13 @@
     reason = "a tool for developers, not part of `fewer`"
 )]
 
+mod accuracy;
 mod bench;
 mod browser;
 mod css_bench;
 mod e2e;
 mod gen_site;
+mod expected;
 mod server;
 mod test;
 mod visit;

@@ -101,8 +101,59 @@ pub(crate) fn follow_up(
     Ok(recorder.traffic(origin))
 }
 
+/// What a page asks for, with an empty cache or coming from the page `entry`; `scripts`: they run.
+pub(crate) fn traffic(
+    browser: &mut Browser,
+    origin: &str,
+    entry: Option<&str>,
+    path: &str,
+    scripts: bool,
+) -> anyhow::Result<Traffic> {
+    if scripts && let Some(entry) = entry {
+        return follow_up(browser, origin, entry, path);
+    }
+    let tab = browser.open_tab()?;
+    resize(browser, &tab, WIDTHS[0])?;
+    let params = json!({"value": !scripts});
+    browser.call(&tab.session, "Emulation.setScriptExecutionDisabled", params)?;
+    let mut recorder = Recorder::default();
+    for path in entry.into_iter().chain([path]) {
+        recorder = Recorder::default();
+        let url = format!("{origin}{path}");
+        if scripts {
+            load(browser, &tab, &mut recorder, &url)?;
+        } else {
+            load_still(browser, &tab, &mut recorder, &url)?;
+        }
+    }
+    browser.close_tab(tab)?;
+    Ok(recorder.traffic(origin))
+}
+
+/// The same as `load` where no timer runs: scrolls step by step.
+fn load_still(browser: &mut Browser, tab: &Tab, recorder: &mut Recorder, url: &str) -> anyhow::Result<()> {
+    navigate(browser, tab, recorder, url)?;
+    let height = browser.evaluate(tab, FULL_HEIGHT)?.as_u64().unwrap_or(0);
+    for step in (0..50)
+        .map(|step| step * u64::from(HEIGHT) * 4 / 5)
+        .take_while(|top| *top < height)
+    {
+        browser.evaluate(tab, &format!("scrollTo(0, {step})"))?;
+        recorder.silence(browser, tab, Duration::from_millis(50))?;
+    }
+    recorder.silence(browser, tab, SILENCE)
+}
+
 /// Navigates, waits for the load event, scrolls to the end, waits for silence.
 fn load(browser: &mut Browser, tab: &Tab, recorder: &mut Recorder, url: &str) -> anyhow::Result<()> {
+    navigate(browser, tab, recorder, url)?;
+    browser.evaluate(tab, SCROLL_THROUGH)?;
+    recorder
+        .silence(browser, tab, SILENCE)
+        .with_context(|| format!("{url} is never silent"))
+}
+
+fn navigate(browser: &mut Browser, tab: &Tab, recorder: &mut Recorder, url: &str) -> anyhow::Result<()> {
     browser.forget_events(tab);
     let answer = browser.call(&tab.session, "Page.navigate", json!({"url": url}))?;
     if let Some(error) = answer["errorText"].as_str() {
@@ -111,11 +162,7 @@ fn load(browser: &mut Browser, tab: &Tab, recorder: &mut Recorder, url: &str) ->
     recorder.loader = answer["loaderId"].as_str().unwrap_or_default().to_string();
     recorder
         .silence(browser, tab, Duration::ZERO)
-        .with_context(|| format!("{url} does not load"))?;
-    browser.evaluate(tab, SCROLL_THROUGH)?;
-    recorder
-        .silence(browser, tab, SILENCE)
-        .with_context(|| format!("{url} is never silent"))
+        .with_context(|| format!("{url} does not load"))
 }
 
 fn resize(browser: &mut Browser, tab: &Tab, width: u32) -> anyhow::Result<()> {

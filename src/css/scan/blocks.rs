@@ -59,7 +59,10 @@ impl Reader<'_> {
         if item.at.is_some() && inner == Block::Dead && block != Block::Dead {
             let at = item.start.unwrap_or(tok.start);
             let name = item.at.clone().unwrap_or_default();
-            self.problem(at, &format!("browsers do not know @{name}"));
+            // A prefix is written for some browsers on purpose.
+            if !name.starts_with('-') {
+                self.problem(at, &format!("browsers do not know @{name}"));
+            }
         }
         self.push(tok, What::Block(inner), Some(item));
     }
@@ -99,6 +102,7 @@ impl Reader<'_> {
         }
         match (block, &item.property) {
             (Block::Rules, _) => self.problem(start, "a rule without a block"),
+            (Block::Style | Block::FontFace, None) if is_hack(&self.text[start as usize..]) => {}
             (Block::Style | Block::FontFace, None) => self.problem(start, "no declaration: browsers drop it"),
             (Block::Style | Block::FontFace, Some(name)) if item.tokens == 2 && !name.starts_with("--") => {
                 self.problem(start, "a declaration without a value");
@@ -217,4 +221,14 @@ fn inside(item: &Item, block: Block) -> Block {
         }
         _ => Block::Dead,
     }
+}
+
+/// `*zoom: 1`: a character in front hides a declaration from all but Internet Explorer 7, by intention.
+fn is_hack(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix(['*', '+', '#', '!', '$', '&', '.', '/', '|', '?', '=', '%', '~'])
+    else {
+        return false;
+    };
+    let name = rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '-');
+    name.len() < rest.len() && name.trim_start().starts_with(':')
 }

@@ -1,0 +1,234 @@
+//! How often the addresses that a report predicts are those that a browser asks for: `cargo xtask e2e --sites DIR...`.
+//!
+//! In: folders with built sites. Of each up to 20 pages, taken evenly from the sorted list, are opened in Chromium, with
+//! an empty cache and coming from the entry page. Out: a line for each page that differs, and the share of those that
+//! do not. A page is opened again without scripts where it differs: if it then asks for what was predicted, its scripts
+//! ask for the rest, and it does not count.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use serde_json::Value;
+
+use crate::browser::Browser;
+use crate::e2e::in_parallel;
+use crate::expected::{self, Expected, Side};
+use crate::server::{Server, page_url};
+use crate::visit::{self, Traffic};
+
+/// Pages of a site that are opened.
+const PAGES: usize = 20;
+/// The share of pages that must agree, of those whose scripts ask for nothing (percent).
+const WANTED: f64 = 98.0;
+
+struct Job<'a> {
+    site: &'a str,
+    report: &'a Value,
+    origin: String,
+    path: &'a str,
+}
+
+/// Of both views: what differs, if anything, and whether scripts explain it.
+type Outcome = [Option<(String, bool)>; 2];
+
+pub(crate) fn run(program: &Path, chromium: &Path, sites: &[PathBuf]) -> anyhow::Result<()> {
+    let work = tempfile::tempdir()?;
+    let reports = sites
+        .iter()
+        .enumerate()
+        .map(|(nth, site)| report(program, site, &work.path().join(format!("{nth}.json"))))
+        .collect::<anyhow::Result<Vec<Value>>>()?;
+    let servers = sites
+        .iter()
+        .map(|site| Server::start(site))
+        .collect::<anyhow::Result<Vec<_>>>()?;
+    let names: Vec<String> = sites
+        .iter()
+        .map(|site| {
+            site.file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    let mut jobs = Vec::new();
+    for ((name, report), server) in names.iter().zip(&reports).zip(&servers) {
+        let pages = report["pages"].as_array().context("a report has no pages")?;
+        for path in evenly(pages).into_iter().filter_map(|page| page["path"].as_str()) {
+            jobs.push(Job {
+                site: name,
+                report,
+                origin: server.origin(),
+                path,
+            });
+        }
+    }
+    let outcomes = in_parallel(
+        &jobs,
+        || Browser::start(chromium),
+        |browser, job| Ok(open(browser, job)),
+    )?;
+    let mut counts = [Count::default(); 2];
+    for (job, outcome) in jobs.iter().zip(&outcomes) {
+        for ((view, seen), count) in ["first view", "follow-up view"]
+            .iter()
+            .zip(outcome)
+            .zip(&mut counts)
+        {
+            count.add(seen.as_ref());
+            if let Some((what, by_scripts)) = seen {
+                let why = if *by_scripts { "its scripts: " } else { "" };
+                println!("     {}/{} ({view}): {why}{what}", job.site, job.path);
+            }
+        }
+    }
+    for (view, count) in ["first view", "follow-up view"].iter().zip(&counts) {
+        println!("e2e: {view}: {count}");
+    }
+    if counts.iter().any(|count| count.share() < WANTED) {
+        bail!("fewer than {WANTED} % of the pages ask for what the report says");
+    }
+    Ok(())
+}
+
+/// Pages that agree, that differ, and that differ by what their scripts ask for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub(crate) equal: usize,
+    pub(crate) other: usize,
+    pub(crate) scripted: usize,
+}
+
+impl Count {
+    pub(crate) fn add(&mut self, difference: Option<&(String, bool)>) {
+        match difference {
+            None => self.equal += 1,
+            Some((_, true)) => self.scripted += 1,
+            Some((_, false)) => self.other += 1,
+        }
+    }
+
+    /// Percent of the pages whose scripts ask for nothing.
+    pub(crate) fn share(&self) -> f64 {
+        let all = self.equal + self.other;
+        if all == 0 {
+            100.0
+        } else {
+            100.0 * self.equal as f64 / all as f64
+        }
+    }
+}
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{:.1} % predicted to the address ({} of {} pages; on {} more, scripts ask for something)",
+            self.share(),
+            self.equal,
+            self.equal + self.other,
+            self.scripted
+        )
+    }
+}
+
+fn report(program: &Path, site: &Path, to: &Path) -> anyhow::Result<Value> {
+    let done = Command::new(program)
+        .arg("report")
+        .arg(site)
+        .arg("--quiet")
+        .arg("--report")
+        .arg(to)
+        .status()
+        .with_context(|| format!("cannot run {}", program.display()))?;
+    if !done.success() {
+        bail!("{} cannot be measured", site.display());
+    }
+    Ok(serde_json::from_slice(&fs::read(to)?)?)
+}
+
+/// Up to `PAGES` of them at equal distances, the first among them.
+fn evenly(pages: &[Value]) -> Vec<&Value> {
+    let count = pages.len().min(PAGES);
+    (0..count).map(|nth| &pages[nth * pages.len() / count]).collect()
+}
+
+/// Opens a page, again if it differs: what goes wrong by chance under load does not go wrong twice.
+fn open(browser: &mut Browser, job: &Job<'_>) -> Outcome {
+    let Some(expected) = expected::of(job.report, job.path, Side::Before) else {
+        return [const { None }; 2];
+    };
+    let mut look = |scripts: bool| {
+        look(browser, job, &expected, scripts).unwrap_or_else(|error| {
+            let said = format!("cannot be seen: {error:#}");
+            [Some(said.clone()), Some(said)]
+        })
+    };
+    let mut seen = look(true);
+    if seen.iter().any(Option::is_some) {
+        seen = look(true);
+    }
+    if seen.iter().all(Option::is_none) {
+        return [None, None];
+    }
+    let without = look(false);
+    let mut outcome = [None, None];
+    for ((seen, without), outcome) in seen.into_iter().zip(without).zip(&mut outcome) {
+        *outcome = seen.map(|what| (what, without.is_none()));
+    }
+    outcome
+}
+
+fn look(
+    browser: &mut Browser,
+    job: &Job<'_>,
+    expected: &Expected,
+    scripts: bool,
+) -> anyhow::Result<[Option<String>; 2]> {
+    let url = page_url(job.path);
+    let first = visit::traffic(browser, &job.origin, None, &url, scripts)?;
+    let first = expected::difference(&expected.first, &addresses(&first));
+    let Some(entry) = job.report["entry"].as_str() else {
+        return Ok([first, None]);
+    };
+    let second = visit::traffic(browser, &job.origin, Some(&page_url(entry)), &url, scripts)?;
+    Ok([
+        first,
+        expected::difference(&expected.follow_up, &addresses(&second)),
+    ])
+}
+
+pub(crate) fn addresses(traffic: &Traffic) -> BTreeSet<String> {
+    traffic.requests.iter().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_taken_evenly() {
+        let pages: Vec<Value> = (0..45).map(Value::from).collect();
+        let taken: Vec<i64> = evenly(&pages).into_iter().filter_map(Value::as_i64).collect();
+        assert_eq!((taken.len(), taken[0], taken[1], taken[19]), (20, 0, 2, 42));
+        assert_eq!(evenly(&pages[..3]).len(), 3);
+        assert_eq!(evenly(&[]).len(), 0);
+    }
+
+    #[test]
+    fn what_scripts_ask_for_does_not_count() {
+        let mut count = Count::default();
+        count.add(None);
+        count.add(Some(&("x".to_owned(), true)));
+        assert_eq!(count.share(), 100.0);
+        count.add(Some(&("x".to_owned(), false)));
+        assert_eq!(count.share(), 50.0);
+        assert_eq!(
+            count.to_string(),
+            "50.0 % predicted to the address (1 of 2 pages; on 1 more, scripts ask for something)"
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! What the JSON report of a site says that a browser will ask for: the addresses of each view of a page.
+//!
+//! In: the report. Out: two sets of addresses, of SITE or of OUT. A follow-up view asks for everything that the entry
+//! page did not bring into the cache; documents and what is missing are asked for each time.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::server::page_url;
+
+/// Of SITE or of OUT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Before,
+    After,
+}
+
+/// The addresses of both views of one page.
+#[derive(Debug)]
+pub(crate) struct Expected {
+    pub(crate) first: BTreeSet<String>,
+    pub(crate) follow_up: BTreeSet<String>,
+}
+
+/// `None` for a page that the report does not have.
+pub(crate) fn of(report: &Value, path: &str, side: Side) -> Option<Expected> {
+    let pages = report["pages"].as_array()?;
+    let find = |path: &str| pages.iter().find(|page| page["path"] == path);
+    let page = find(path)?;
+    let cached: BTreeSet<String> = match report["entry"].as_str().and_then(find) {
+        Some(entry) => {
+            let documents: BTreeSet<String> = pages
+                .iter()
+                .filter_map(|page| page["path"].as_str())
+                .flat_map(|path| [page_url(path), format!("/{path}")])
+                .collect();
+            requests(entry, side)
+                .filter(|(url, state)| *state != "missing" && !documents.contains(without_query(url)))
+                .map(|(url, _)| url.to_owned())
+                .collect()
+        }
+        None => BTreeSet::new(),
+    };
+    let own = std::iter::once(page_url(path));
+    let first: BTreeSet<String> = own
+        .chain(requests(page, side).map(|(url, _)| url.to_owned()))
+        .collect();
+    let follow_up = first.difference(&cached).cloned().collect();
+    Some(Expected { first, follow_up })
+}
+
+/// Addresses with what became of them, as far as they count on this side.
+fn requests(page: &Value, side: Side) -> impl Iterator<Item = (&str, &str)> {
+    let all = page["requests"].as_array().into_iter().flatten();
+    let pairs = all.filter_map(|request| Some((request["url"].as_str()?, request["state"].as_str()?)));
+    pairs.filter(move |(_, state)| match (*state, side) {
+        ("external" | "icon", _) | ("added", Side::Before) => false,
+        ("inlined" | "combined" | "shared" | "same", Side::After) => false,
+        _ => true,
+    })
+}
+
+fn without_query(url: &str) -> &str {
+    url.split('?').next().unwrap_or(url)
+}
+
+/// How what was asked for differs from what was expected, one line; `None` if it does not.
+pub(crate) fn difference(expected: &BTreeSet<String>, asked: &BTreeSet<String>) -> Option<String> {
+    let list = |some: &BTreeSet<String>, others: &BTreeSet<String>| {
+        let only: Vec<&str> = some.difference(others).map(String::as_str).collect();
+        only.join(" ")
+    };
+    let (silent, surprising) = (list(expected, asked), list(asked, expected));
+    match (silent.as_str(), surprising.as_str()) {
+        ("", "") => None,
+        ("", more) => Some(format!("the browser also asks for {more}")),
+        (less, "") => Some(format!("the browser does not ask for {less}")),
+        (less, more) => Some(format!("the browser asks for {more}, not for {less}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn views_of_both_sides() {
+        let request = |url: &str, state: &str| json!({"url": url, "state": state});
+        let report = json!({
+            "entry": "index.html",
+            "pages": [
+                {"path": "a b.html", "requests": [
+                    request("/x.css", "combined"), request("/y.css", "added"), request("/z.png", "lazy"),
+                    request("/gone.png", "missing"), request("http://e/x", "external"), request("/i.ico", "icon"),
+                ]},
+                {"path": "index.html", "requests": [
+                    request("/x.css", "kept"), request("/gone.png", "missing"), request("/a%20b.html", "kept"),
+                ]},
+            ],
+        });
+        let check = |path: &str, side: Side, first: &[&str], follow_up: &[&str]| {
+            let expected = of(&report, path, side).unwrap();
+            assert_eq!(expected.first.iter().collect::<Vec<_>>(), first);
+            assert_eq!(expected.follow_up.iter().collect::<Vec<_>>(), follow_up);
+        };
+        check(
+            "a b.html",
+            Side::Before,
+            &["/a%20b.html", "/gone.png", "/x.css", "/z.png"],
+            &["/a%20b.html", "/gone.png", "/z.png"],
+        );
+        let after = ["/a%20b.html", "/gone.png", "/y.css", "/z.png"];
+        check("a b.html", Side::After, &after, &after);
+        check(
+            "index.html",
+            Side::Before,
+            &["/", "/a%20b.html", "/gone.png", "/x.css"],
+            &["/", "/a%20b.html", "/gone.png"],
+        );
+    }
+}
