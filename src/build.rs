@@ -232,20 +232,43 @@ fn stale_variants(site: &Site, written: &[Written]) -> Vec<Diagnostic> {
 
 /// The views of every page, before and after.
 struct Compared<'a> {
-    before: Vec<Views>,
-    after: Option<(Vec<Views>, &'a Graph)>,
+    before: Side<'a>,
+    after: Option<Side<'a>>,
+}
+
+/// What was counted on one side.
+struct Side<'a> {
+    graph: &'a Graph,
+    /// By page.
+    views: Vec<Views>,
+    documents: Vec<Sizes>,
+    /// By address.
+    sizes: Vec<Sizes>,
+}
+
+impl<'a> Side<'a> {
+    fn new(graph: &'a Graph, size: impl Fn(FileId) -> Sizes) -> Side<'a> {
+        Side {
+            graph,
+            views: compare::count(graph, &size),
+            documents: graph.pages.iter().map(|page| size(page.file)).collect(),
+            sizes: (0..graph.addresses.len() as u32)
+                .map(|address| compare::size(graph, address, &size))
+                .collect(),
+        }
+    }
 }
 
 impl<'a> Compared<'a> {
     fn new(
         site: &Site,
-        graph: &Graph,
+        graph: &'a Graph,
         after: Option<(&'a Graph, &Site)>,
         draft: &Draft<'_>,
         weights: &Weights,
     ) -> Compared<'a> {
         debug_assert_eq!(site.files.len(), weights.before.len());
-        let before = compare::count(graph, |file| weights.before[file.0 as usize]);
+        let before = Side::new(graph, |file| weights.before[file.0 as usize]);
         let after = after.map(|(graph, out)| {
             let origin: Vec<Option<FileId>> = out
                 .files
@@ -256,23 +279,24 @@ impl<'a> Compared<'a> {
                 Some(file) => weights.after[file.0 as usize],
                 None => Sizes::plain(out.file(file).size),
             };
-            (compare::count(graph, size), graph)
+            Side::new(graph, size)
         });
         Compared { before, after }
     }
 
     /// Promise 3, checked on what was really written: the pages that broke it, and how.
     fn worse(&self, graph: &Graph, options: &Options) -> anyhow::Result<Vec<(u32, String)>> {
-        let Some((after, out_graph)) = &self.after else {
+        let Some(after) = &self.after else {
             return Ok(Vec::new());
         };
-        let same = self.before.len() == after.len() && graph.entry == out_graph.entry;
+        let (before, out_graph, after) = (&self.before.views, after.graph, &after.views);
+        let same = before.len() == after.len() && graph.entry == out_graph.entry;
         anyhow::ensure!(same, "OUT has other pages than SITE: this is a fault of fewer");
         let Some(entry) = graph.entry else {
             return Ok(Vec::new());
         };
-        let entry = (&self.before[entry as usize], &after[entry as usize]);
-        let pairs = self.before.iter().zip(after).enumerate();
+        let entry = (&before[entry as usize], &after[entry as usize]);
+        let pairs = before.iter().zip(after).enumerate();
         let worse = pairs.filter_map(|(page, (was, is))| {
             Some((
                 page as u32,

@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 
 use crate::diagnostic::Diagnostic;
 use crate::html::Kind;
+use crate::media::Media;
 use crate::site::SitePath;
 
 mod budget;
@@ -70,7 +71,10 @@ pub struct Page {
     pub before: Views,
     /// `None` where nothing was built.
     pub after: Option<Views>,
-    /// What the page refers to, of SITE and of OUT. The page itself is counted in the views but not listed.
+    /// The page itself; counted in the views, not listed among the requests.
+    #[serde(serialize_with = "document")]
+    pub document: Weight,
+    /// What the page refers to, of SITE and of OUT.
     pub requests: Vec<Request>,
 }
 
@@ -107,6 +111,50 @@ pub struct Request {
     #[serde(serialize_with = "shared")]
     pub initiator: Arc<str>,
     pub state: State,
+    /// Written once for each URL, among the `resources`.
+    #[serde(skip)]
+    pub weight: Arc<Weight>,
+    /// Whether the follow-up view makes it.
+    pub follow_up: Sides<bool>,
+}
+
+/// One thing for SITE and one for OUT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Sides<T> {
+    pub before: T,
+    pub after: T,
+}
+
+/// Of which of the two sites a number is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Before,
+    After,
+}
+
+/// What one request for a URL takes; bytes as in a view, the overhead of the request among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Weight {
+    #[serde(rename = "type")]
+    pub content: Content,
+    /// Whether every view asks for it again: documents, and what is missing.
+    pub revalidated: bool,
+    /// `None` where no page of that site requests it.
+    #[serde(flatten)]
+    pub bytes: Sides<Option<Bytes>>,
+}
+
+/// What is sent, in the few types that budgets speak of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Content {
+    Html,
+    Css,
+    Js,
+    Image,
+    Font,
+    Media,
+    Other,
 }
 
 /// What became of a request.
@@ -212,7 +260,12 @@ impl Views {
 }
 
 impl View {
-    fn add(&mut self, other: &View) {
+    /// One request that takes these bytes.
+    pub fn one(bytes: Bytes) -> View {
+        View { requests: 1, bytes }
+    }
+
+    pub fn add(&mut self, other: &View) {
         self.requests += other.requests;
         self.bytes.identity += other.bytes.identity;
         self.bytes.gzip += other.bytes.gzip;
@@ -224,6 +277,110 @@ impl Page {
     /// The views that count now: of OUT, or of SITE where nothing was built.
     pub fn latest(&self) -> &Views {
         self.after.as_ref().unwrap_or(&self.before)
+    }
+
+    /// The side that `latest` is of.
+    pub fn latest_side(&self) -> Side {
+        match self.after {
+            Some(_) => Side::After,
+            None => Side::Before,
+        }
+    }
+
+    /// What the first view requests on one side, the page itself left out, with what each takes.
+    pub fn loads(&self, side: Side, measured: &Measured) -> impl Iterator<Item = (&Request, View)> {
+        let overhead = measured.request_overhead;
+        self.requests
+            .iter()
+            .filter_map(move |request| Some((request, request.load(side, overhead)?)))
+    }
+}
+
+impl<T: Copy> Sides<T> {
+    pub fn of(&self, side: Side) -> T {
+        match side {
+            Side::Before => self.before,
+            Side::After => self.after,
+        }
+    }
+}
+
+impl Request {
+    /// Whether that site makes it and it counts.
+    pub fn counts(&self, side: Side) -> bool {
+        match side {
+            Side::Before => self.state.counts_before(),
+            Side::After => self.state.counts_after(),
+        }
+    }
+
+    /// What it takes on a first view, if it is made. A redirect is two requests.
+    pub fn load(&self, side: Side, overhead: u64) -> Option<View> {
+        if !self.counts(side) {
+            return None;
+        }
+        let mut view = View::one(self.weight.bytes.of(side).unwrap_or_default());
+        if self.state == State::Redirect {
+            let empty = Bytes {
+                identity: overhead,
+                gzip: overhead,
+                br: overhead,
+            };
+            view.add(&View::one(empty));
+        }
+        Some(view)
+    }
+}
+
+impl Content {
+    pub const ALL: [Content; 7] = [
+        Content::Html,
+        Content::Css,
+        Content::Js,
+        Content::Image,
+        Content::Font,
+        Content::Media,
+        Content::Other,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Content::Html => "html",
+            Content::Css => "css",
+            Content::Js => "js",
+            Content::Image => "image",
+            Content::Font => "font",
+            Content::Media => "media",
+            Content::Other => "other",
+        }
+    }
+
+    /// By what the answer is used for, where that says it, else by the type of the file.
+    pub fn of(kind: Kind, media: Media) -> Content {
+        match kind {
+            Kind::Stylesheet => Content::Css,
+            Kind::Script => Content::Js,
+            Kind::Image | Kind::Icon | Kind::SvgImage | Kind::SvgUse => Content::Image,
+            Kind::Font => Content::Font,
+            Kind::Media => Content::Media,
+            Kind::Document | Kind::Refresh => Content::Html,
+            Kind::Manifest | Kind::Preload | Kind::Prefetch | Kind::Meta | Kind::Link => match media {
+                Media::Html | Media::Xhtml => Content::Html,
+                Media::Css => Content::Css,
+                Media::Script => Content::Js,
+                Media::Svg
+                | Media::Png
+                | Media::Gif
+                | Media::Jpeg
+                | Media::Webp
+                | Media::Avif
+                | Media::Bmp
+                | Media::Ico => Content::Image,
+                Media::Font => Content::Font,
+                Media::Video | Media::Audio => Content::Media,
+                Media::Json | Media::Xml | Media::Text | Media::Manifest | Media::Other => Content::Other,
+            },
+        }
     }
 }
 
@@ -279,6 +436,11 @@ pub fn kind_name(kind: Kind) -> &'static str {
 
 fn path<S: Serializer>(path: &SitePath, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(path)
+}
+
+/// Type and repetition of a page's own request need no words.
+fn document<S: Serializer>(weight: &Weight, serializer: S) -> Result<S::Ok, S::Error> {
+    weight.bytes.serialize(serializer)
 }
 
 fn shared<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use super::{Compared, Draft};
 use crate::compare::{self, Views};
 use crate::diagnostic::Diagnostic;
-use crate::graph::{Destination, Graph, Initiator, Request};
+use crate::graph::{Address, AddressId, Destination, Graph, Initiator, Request};
 use crate::html::Kind;
-use crate::measure;
+use crate::measure::{self, Sizes};
+use crate::media::{self, Media};
 use crate::options::Options;
 use crate::output::Written;
 use crate::plan::{Action, Decision, Shape};
-use crate::report::{self, Report, State};
+use crate::report::{self, Bytes, Content, Report, Sides, State, Weight};
 use crate::site::{Site, SitePath};
 
 pub(super) fn report(
@@ -25,23 +26,30 @@ pub(super) fn report(
     options: &Options,
 ) -> Report {
     let overhead = options.request_overhead;
-    let mut names = Names::new(graph);
+    let mut names = Names::new(site, compared, overhead);
+    let sides = Cached::new(compared);
     let mut pages = Vec::with_capacity(graph.pages.len());
     for (index, facts) in graph.pages.iter().enumerate() {
-        let later = compared
-            .after
-            .as_ref()
-            .map(|(views, graph)| (views[index], *graph));
+        let later = compared.after.as_ref();
         pages.push(report::Page {
             path: site.file(facts.file).path.clone(),
-            before: views(&compared.before[index], overhead),
-            after: later.map(|(v, _)| views(&v, overhead)),
+            before: views(&compared.before.views[index], overhead),
+            after: later.map(|side| views(&side.views[index], overhead)),
+            document: report::Weight {
+                content: Content::Html,
+                revalidated: true,
+                bytes: Sides {
+                    before: Some(bytes(compared.before.documents[index], 1, overhead)),
+                    after: later.map(|side| bytes(side.documents[index], 1, overhead)),
+                },
+            },
             requests: requests(
                 site,
                 graph,
-                later.map(|(_, graph)| graph),
+                later.map(|side| side.graph),
                 index as u32,
                 draft.shape,
+                &sides,
                 &mut names,
             ),
         });
@@ -74,16 +82,9 @@ pub(super) fn report(
 }
 
 fn views(views: &Views, overhead: u64) -> report::Views {
-    let view = |count: &compare::Count| {
-        let sum = |bytes: u64| bytes + count.requests * overhead;
-        report::View {
-            requests: count.requests,
-            bytes: report::Bytes {
-                identity: sum(count.bytes.identity),
-                gzip: sum(count.bytes.gzip),
-                br: sum(count.bytes.br),
-            },
-        }
+    let view = |count: &compare::Count| report::View {
+        requests: count.requests,
+        bytes: bytes(count.bytes, count.requests, overhead),
     };
     report::Views {
         first: view(&views.first),
@@ -91,28 +92,128 @@ fn views(views: &Views, overhead: u64) -> report::Views {
     }
 }
 
-/// Shared strings of the report: most pages name the same few files.
-struct Names {
-    urls: Vec<Arc<str>>,
-    initiators: HashMap<String, Arc<str>>,
+/// Bodies with what the requests for them cost.
+fn bytes(sizes: Sizes, requests: u64, overhead: u64) -> Bytes {
+    let sum = |bytes: u64| bytes + requests * overhead;
+    Bytes {
+        identity: sum(sizes.identity),
+        gzip: sum(sizes.gzip),
+        br: sum(sizes.br),
+    }
 }
 
-impl Names {
-    fn new(graph: &Graph) -> Names {
-        let urls = graph
-            .addresses
-            .iter()
-            .map(|a| Arc::from(a.url.as_str()))
-            .collect();
+/// The addresses that a follow-up view finds in the cache.
+struct Cached<'a> {
+    before: HashSet<AddressId>,
+    after: HashSet<&'a str>,
+}
+
+impl<'a> Cached<'a> {
+    fn new(compared: &Compared<'a>) -> Cached<'a> {
+        let after = compared.after.iter().flat_map(|side| {
+            compare::cached(side.graph)
+                .into_iter()
+                .map(|address| side.graph.addresses[address as usize].url.as_str())
+        });
+        Cached {
+            before: compare::cached(compared.before.graph),
+            after: after.collect(),
+        }
+    }
+}
+
+/// What the report shares: most pages name the same few files.
+struct Names<'a> {
+    urls: Vec<Arc<str>>,
+    /// Of SITE, by address, as first asked for.
+    weights: Vec<Option<Arc<Weight>>>,
+    initiators: HashMap<String, Arc<str>>,
+    /// What only OUT asks for, by URL.
+    added: HashMap<String, Arc<Weight>>,
+    sizes: &'a [Sizes],
+    /// Of SITE, by address: asked for again on every view.
+    revalidated: Vec<bool>,
+    /// Of OUT, by URL; the second part as above.
+    later: HashMap<&'a str, (Sizes, bool)>,
+    media: Vec<Media>,
+    overhead: u64,
+    /// Of what is not requested from this site.
+    nothing: Arc<Weight>,
+}
+
+impl<'a> Names<'a> {
+    fn new(site: &Site, compared: &'a Compared<'_>, overhead: u64) -> Names<'a> {
+        let addresses = &compared.before.graph.addresses;
+        let media = |a: &Address| match a.to {
+            Destination::File(file) => site.file(file).media,
+            Destination::Redirect | Destination::Missing => named(&a.url),
+        };
+        let later = compared.after.iter().flat_map(|side| {
+            let addresses = side.graph.addresses.iter().zip(&side.sizes).enumerate();
+            addresses.map(|(i, (a, sizes))| {
+                let revalidated = side.graph.is_revalidated(i as AddressId);
+                (a.url.as_str(), (*sizes, revalidated))
+            })
+        });
+        let ids = 0..addresses.len() as AddressId;
         Names {
-            urls,
+            urls: addresses.iter().map(|a| Arc::from(a.url.as_str())).collect(),
+            weights: vec![None; addresses.len()],
             initiators: HashMap::new(),
+            added: HashMap::new(),
+            sizes: &compared.before.sizes,
+            later: later.collect(),
+            revalidated: ids.map(|id| compared.before.graph.is_revalidated(id)).collect(),
+            media: addresses.iter().map(media).collect(),
+            overhead,
+            nothing: Arc::new(Weight {
+                content: Content::Other,
+                revalidated: false,
+                bytes: Sides::default(),
+            }),
         }
     }
 
-    fn added(&mut self, url: &str) -> Arc<str> {
-        let shared = self.initiators.entry(url.to_owned());
-        shared.or_insert_with_key(|url| Arc::from(url.as_str())).clone()
+    fn weight(&mut self, address: AddressId, kind: Kind) -> Arc<Weight> {
+        let index = address as usize;
+        let later = self.later(&self.urls[index]);
+        let weight = || {
+            Arc::new(Weight {
+                content: Content::of(kind, self.media[index]),
+                revalidated: self.revalidated[index],
+                bytes: Sides {
+                    before: Some(bytes(self.sizes[index], 1, self.overhead)),
+                    after: later,
+                },
+            })
+        };
+        self.weights[index].get_or_insert_with(weight).clone()
+    }
+
+    fn later(&self, url: &str) -> Option<Bytes> {
+        let (sizes, _) = self.later.get(url)?;
+        Some(bytes(*sizes, 1, self.overhead))
+    }
+
+    fn added_weight(&mut self, url: &str, kind: Kind) -> Arc<Weight> {
+        if let Some(known) = self.added.get(url) {
+            return known.clone();
+        }
+        let weight = Arc::new(Weight {
+            content: Content::of(kind, named(url)),
+            revalidated: self.later.get(url).is_some_and(|(_, again)| *again),
+            bytes: Sides {
+                before: None,
+                after: self.later(url),
+            },
+        });
+        self.added.insert(url.to_owned(), weight.clone());
+        weight
+    }
+
+    fn shared(&mut self, text: &str) -> Arc<str> {
+        let shared = self.initiators.entry(text.to_owned());
+        shared.or_insert_with_key(|text| Arc::from(text.as_str())).clone()
     }
 
     fn initiator(&mut self, site: &Site, graph: &Graph, request: &Request) -> Arc<str> {
@@ -122,11 +223,14 @@ impl Names {
             Initiator::StyleElement => "style element".to_owned(),
             Initiator::StyleAttribute => "style attribute".to_owned(),
         };
-        self.initiators
-            .entry(name)
-            .or_insert_with_key(|name| Arc::from(name.as_str()))
-            .clone()
+        self.shared(&name)
     }
+}
+
+/// The type that a URL's path says.
+fn named(url: &str) -> Media {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    media::by_name(&SitePath::new(path))
 }
 
 fn requests(
@@ -135,7 +239,8 @@ fn requests(
     after: Option<&Graph>,
     page: u32,
     shape: Option<&Shape>,
-    names: &mut Names,
+    cached: &Cached<'_>,
+    names: &mut Names<'_>,
 ) -> Vec<report::Request> {
     let later: Option<HashSet<&str>> = after.map(|out| {
         compare::requests(out, page)
@@ -175,14 +280,24 @@ fn requests(
             kind: request.kind,
             initiator: names.initiator(site, graph, request),
             state,
+            weight: names.weight(request.address, request.kind),
+            follow_up: Sides {
+                before: !cached.before.contains(&request.address),
+                after: state.counts_after()
+                    && later.is_some()
+                    && !cached.after.contains(address.url.as_str()),
+            },
         });
     }
-    let markup: Arc<str> = Arc::from("markup");
+    let markup = names.shared("markup");
+    let nothing = names.nothing.clone();
     let other = |url: Arc<str>, kind: Kind, state: State| report::Request {
         url,
         kind,
         initiator: markup.clone(),
         state,
+        weight: nothing.clone(),
+        follow_up: Sides::default(),
     };
     // What only OUT asks for: sheets that were made of others.
     let known: HashSet<&str> = compare::requests(graph, page)
@@ -196,7 +311,14 @@ fn requests(
         let (out, request) = request;
         let url = out.addresses[request.address as usize].url.as_str();
         if !known.contains(url) && added.insert(url) {
-            list.push(other(names.added(url), request.kind, State::Added));
+            list.push(report::Request {
+                weight: names.added_weight(url, request.kind),
+                follow_up: Sides {
+                    before: false,
+                    after: !cached.after.contains(url),
+                },
+                ..other(names.shared(url), request.kind, State::Added)
+            });
         }
     }
     list.extend(
@@ -209,7 +331,7 @@ fn requests(
         facts
             .external
             .iter()
-            .map(|url| other(Arc::from(url.as_str()), Kind::Meta, State::External)),
+            .map(|url| other(names.shared(url), Kind::Meta, State::External)),
     );
     list
 }

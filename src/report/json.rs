@@ -1,12 +1,13 @@
 //! A report as JSON: written piece by piece, one page, decision or diagnostic a line, so that a big site needs no
 //! second copy in memory and two reports can be compared with a line-based diff. `report.schema.json` describes it.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
 use super::diagnostics::{help, severity_name, sorted};
-use super::{Report, SCHEMA};
+use super::{Report, Request, SCHEMA, Side, Weight};
 use crate::diagnostic::Diagnostic;
 
 pub fn write_json(report: &Report, out: impl Write) -> io::Result<()> {
@@ -16,6 +17,7 @@ pub fn write_json(report: &Report, out: impl Write) -> io::Result<()> {
     out.write_all(b",\n\"measured\":")?;
     serde_json::to_writer(&mut out, &report.measured)?;
     array(&mut out, "pages", report.pages.iter())?;
+    array(&mut out, "resources", resources(report))?;
     out.write_all(b",\n\"totals\":")?;
     serde_json::to_writer(&mut out, &report.totals)?;
     array(&mut out, "decisions", report.decisions.iter())?;
@@ -39,6 +41,22 @@ fn array<T: Serialize>(out: &mut impl Write, name: &str, items: impl Iterator<It
         out.write_all(&line)?;
     }
     out.write_all(b"]")
+}
+
+/// What the pages request, each URL once.
+#[derive(Serialize)]
+struct Resource<'a> {
+    url: &'a str,
+    #[serde(flatten)]
+    weight: &'a Weight,
+}
+
+/// By URL; what does not count has no size to tell.
+fn resources(report: &Report) -> impl Iterator<Item = Resource<'_>> {
+    let requests = report.pages.iter().flat_map(|page| &page.requests);
+    let counts = |r: &&Request| r.counts(Side::Before) || r.counts(Side::After);
+    let urls: BTreeMap<&str, &Weight> = requests.filter(counts).map(|r| (&*r.url, &*r.weight)).collect();
+    urls.into_iter().map(|(url, weight)| Resource { url, weight })
 }
 
 /// A diagnostic as readers of the JSON see it.

@@ -33,6 +33,31 @@ fn request(url: &str, kind: Kind, state: State) -> Request {
         kind,
         initiator: "css/site.css".into(),
         state,
+        weight: Arc::new(Weight {
+            content: Content::of(kind, Media::Png),
+            revalidated: state == State::Missing,
+            bytes: both(2_000),
+        }),
+        follow_up: Sides {
+            before: true,
+            after: state.counts_after(),
+        },
+    }
+}
+
+fn both(br: u64) -> Sides<Option<Bytes>> {
+    let bytes = Some(view(1, br).bytes);
+    Sides {
+        before: bytes,
+        after: bytes,
+    }
+}
+
+fn document(br: u64) -> Weight {
+    Weight {
+        content: Content::Html,
+        revalidated: true,
+        bytes: both(br),
     }
 }
 
@@ -79,6 +104,7 @@ fn sample() -> Report {
             path: site_path("docs/a.html"),
             before: views((14, 120_400), (5, 20_000)),
             after: Some(views((9, 110_000), (4, 19_900))),
+            document: document(4_000),
             requests: KINDS
                 .iter()
                 .map(|kind| request("/img/x.png", *kind, State::Kept))
@@ -88,6 +114,7 @@ fn sample() -> Report {
             path: site_path("docs/b.html"),
             before: views((6, 40_000), (2, 8_000)),
             after: Some(views((6, 39_000), (2, 8_000))),
+            document: document(4_000),
             requests: State::ALL
                 .iter()
                 .map(|state| request("/img/y.png", Kind::Image, *state))
@@ -97,6 +124,7 @@ fn sample() -> Report {
             path: site_path("index.html"),
             before: views((8, 60_000), (1, 4_000)),
             after: Some(views((5, 58_000), (1, 4_000))),
+            document: document(4_000),
             requests: Vec::new(),
         },
     ];
@@ -240,6 +268,15 @@ fn json_says_what_the_report_holds() {
     assert_eq!(value["pages"][0]["before"]["first"]["bytes"]["identity"], 481_600);
     assert_eq!(value["pages"][0]["requests"][13]["kind"], "svg-image");
     assert_eq!(value["pages"][1]["requests"][6]["state"], "lazy");
+    assert_eq!(value["pages"][0]["document"]["after"]["br"], 4_000);
+    assert_eq!(
+        value["pages"][1]["requests"][1]["follow_up"],
+        serde_json::json!({"before": true, "after": false})
+    );
+    assert_eq!(value["resources"].as_array().unwrap().len(), 2);
+    assert_eq!(value["resources"][1]["url"], "/img/y.png");
+    assert_eq!(value["resources"][1]["type"], "image");
+    assert_eq!(value["resources"][1]["before"]["identity"], 8_000);
     assert_eq!(value["totals"]["before"]["first"]["requests"], 28);
     assert_eq!(value["totals"]["after"]["follow_up"]["bytes"]["br"], 31_900);
     assert_eq!(value["decisions"][0]["file"], "img/caf\\xE9.png");
