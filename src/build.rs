@@ -3,6 +3,7 @@
 mod assemble;
 mod draft;
 
+pub use assemble::measured;
 pub use draft::Decided;
 use draft::Draft;
 

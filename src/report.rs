@@ -1,29 +1,49 @@
 //! Stage 5: what a build or a report found, as data and in its formats.
 //!
-//! In: numbers that other stages measured. Out: JSON (`report/json.rs`, described by `report/report.schema.json`),
-//! a summary for people (`report/summary.rs`), diagnostics as text (`report/diagnostics.rs`), and the pages over a
-//! budget (`report/budget.rs`). Nothing here measures or decides. Equal reports give equal bytes: no time, no place,
-//! no number of threads.
+//! In: numbers that other stages measured. Out: the files of `--report` in their formats (`report/format.rs` lists
+//! them, each has a file of its own), a summary for people (`report/summary.rs`), diagnostics as text
+//! (`report/diagnostics.rs`) and the limits that are broken (`report/budget.rs`, `report/baseline.rs`). Nothing here
+//! measures or decides. Equal reports give equal bytes: no time, no place, no number of threads.
 
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::diagnostic::Diagnostic;
 use crate::html::Kind;
 use crate::media::Media;
 use crate::site::SitePath;
 
-mod budget;
+mod annotations;
+pub mod baseline;
+pub mod budget;
+mod csv;
 mod diagnostics;
+mod format;
+mod har;
+mod html;
+mod journey;
 mod json;
+mod junit;
+pub mod lighthouse;
+mod markdown;
+mod ranking;
+mod sarif;
 mod summary;
+mod table;
 mod text;
+mod violation;
 
-pub use budget::{Violation, over_budget};
+pub use annotations::github;
+pub use baseline::Comparison;
+pub use budget::{Budgets, check};
 pub use diagnostics::{diagnostics_text, help, severity};
+pub use format::{Format, write};
+pub use journey::{Journey, Step, walk};
 pub use json::write_json;
 pub use summary::summary;
+pub use table::tables;
+pub use violation::{Rule, Subject, Violation};
 
 /// The number of the JSON format; it changes when a reader of the old one would break.
 pub const SCHEMA: u32 = 1;
@@ -41,12 +61,25 @@ pub struct Report {
     pub totals: Totals,
     pub decisions: Vec<Decision>,
     pub diagnostics: Vec<Diagnostic>,
-    /// `--max-requests`, for the summary; no part of the JSON.
-    pub max_requests: Option<u32>,
+    /// Where the site lives: `https://example.org/sub/`, or an invented host.
+    pub home: String,
+    pub verdict: Verdict,
+    /// `--journey`.
+    pub journey: Option<Journey>,
+}
+
+/// What was found against the limits of the run.
+#[derive(Debug, Clone, Default)]
+pub struct Verdict {
+    /// By page: whether some limit is about it. Empty without limits.
+    pub judged: Vec<bool>,
+    pub violations: Vec<Violation>,
+    /// With the baseline.
+    pub comparison: Option<Comparison>,
 }
 
 /// How the numbers were taken.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Measured {
     /// The level of the gzip sizes.
     pub gzip: String,
@@ -58,7 +91,7 @@ pub struct Measured {
 }
 
 /// CSS pixels.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Viewport {
     pub width: u32,
     pub height: u32,
@@ -78,7 +111,7 @@ pub struct Page {
     pub requests: Vec<Request>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Views {
     /// With an empty cache.
     pub first: View,
@@ -86,14 +119,14 @@ pub struct Views {
     pub follow_up: View,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct View {
     pub requests: u64,
     pub bytes: Bytes,
 }
 
 /// Bodies as a client receives them under each content coding, with `request_overhead` for each request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Bytes {
     pub identity: u64,
     pub gzip: u64,
@@ -158,7 +191,7 @@ pub enum Content {
 }
 
 /// What became of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     Kept,
@@ -296,6 +329,27 @@ impl Page {
     }
 }
 
+impl Report {
+    pub fn page(&self, path: &SitePath) -> Option<&Page> {
+        let at = self.pages.binary_search_by(|page| page.path.cmp(path));
+        at.ok().map(|at| &self.pages[at])
+    }
+
+    /// Compares with the limits and keeps what was found.
+    pub fn judge(&mut self, budgets: &Budgets) {
+        let (violations, comparison) = check(self, budgets);
+        let judged = match budgets.is_empty() {
+            true => Vec::new(),
+            false => self.pages.iter().map(|page| budgets.holds_for(page)).collect(),
+        };
+        self.verdict = Verdict {
+            judged,
+            violations,
+            comparison,
+        };
+    }
+}
+
 impl<T: Copy> Sides<T> {
     pub fn of(&self, side: Side) -> T {
         match side {
@@ -385,6 +439,22 @@ impl Content {
 }
 
 impl State {
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Kept => "kept",
+            State::Inlined => "inlined",
+            State::Combined => "combined",
+            State::Shared => "shared",
+            State::Same => "same",
+            State::Added => "added",
+            State::Lazy => "lazy",
+            State::Missing => "missing",
+            State::Redirect => "redirect",
+            State::External => "external",
+            State::Icon => "icon",
+        }
+    }
+
     pub const ALL: [State; 11] = [
         State::Kept,
         State::Inlined,

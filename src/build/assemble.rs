@@ -56,7 +56,6 @@ pub(super) fn report(
     }
     diagnostics.sort();
     diagnostics.dedup();
-    let levels = measure::levels(options);
     let mut totals = report::Totals::of(&pages, site.files.len() as u64);
     totals.policy = policy_needs(graph, draft, options);
     totals.written = written.map(|written| summed(draft.site, written));
@@ -64,20 +63,28 @@ pub(super) fn report(
         entry: graph
             .entry
             .map(|entry| site.file(graph.pages[entry as usize].file).path.clone()),
-        measured: report::Measured {
-            gzip: levels.gzip.to_string(),
-            brotli: levels.brotli.to_string(),
-            viewport: report::Viewport {
-                width: options.viewport.0,
-                height: options.viewport.1,
-            },
-            request_overhead: overhead,
-        },
+        measured: measured(options),
         pages,
         totals,
         decisions: decisions(draft),
         diagnostics,
-        max_requests: None,
+        home: graph.mount.home(),
+        verdict: report::Verdict::default(),
+        journey: None,
+    }
+}
+
+/// How a run with these options takes its numbers.
+pub fn measured(options: &Options) -> report::Measured {
+    let levels = measure::levels(options);
+    report::Measured {
+        gzip: levels.gzip.to_string(),
+        brotli: levels.brotli.to_string(),
+        viewport: report::Viewport {
+            width: options.viewport.0,
+            height: options.viewport.1,
+        },
+        request_overhead: options.request_overhead,
     }
 }
 

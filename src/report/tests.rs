@@ -169,8 +169,23 @@ fn sample() -> Report {
                 "\u{202e}evil\u{7}",
             ),
         ],
-        max_requests: Some(8),
+        home: "http://fewer.invalid/".into(),
+        verdict: Verdict::default(),
+        journey: None,
     }
+}
+
+/// With `--max-requests`.
+fn judged(mut report: Report, max_requests: u32) -> Report {
+    report.judge(&Budgets {
+        max_requests: Some(max_requests),
+        ..Budgets::default()
+    });
+    report
+}
+
+fn over_budget(report: &Report, max_requests: u32) -> Vec<Violation> {
+    judged(report.clone(), max_requests).verdict.violations
 }
 
 /// The same site, only measured.
@@ -182,7 +197,6 @@ fn only_measured() -> Report {
     report.totals = Totals::of(&report.pages, 512);
     report.entry = None;
     report.decisions.clear();
-    report.max_requests = None;
     report.diagnostics.clear();
     report
 }
@@ -320,7 +334,7 @@ fn every_page_is_a_line_of_its_own() {
 #[test]
 fn the_summary_of_a_build() {
     assert_eq!(
-        summary(&sample(), 80, false),
+        summary(&judged(sample(), 8), 80, false),
         "\
 3 pages, 512 files: 1,420 copied, 90 edited, 2 excluded
 average page    requests              bytes (brotli 5)
@@ -352,7 +366,7 @@ most requests   docs/a.html 14, index.html 8, docs/b.html 6
 
 #[test]
 fn the_summary_fits_its_columns() {
-    let mut report = sample();
+    let mut report = judged(sample(), 8);
     let long = format!("{}/\u{1b}[2J/{}.html", "deep".repeat(30), "name".repeat(30));
     for page in &mut report.pages {
         page.path = site_path(&long);
@@ -459,10 +473,7 @@ fn budgets() {
     // Before a build what SITE requests counts.
     let over = over_budget(&only_measured(), 13);
     assert_eq!(over.len(), 1);
-    assert_eq!(
-        (over[0].requests, over[0].limit, over[0].urls.len()),
-        (14, 13, 15)
-    );
+    assert_eq!((over[0].value, over[0].limit, over[0].urls.len()), (14, 13, 15));
     // Inlined, external and icon requests are not made by OUT.
     let pages = over_budget(&report, 0);
     assert_eq!(
