@@ -327,7 +327,7 @@ fn journey(report: &Report, page: &mut String) {
     );
     let cells = |before: &View, after: &Option<View>| match after {
         Some(after) => format!(
-            "<td class=\"n\">{} → {} {}</td><td class=\"n\">{} → {} {}</td>",
+            "<td class=\"n\"><span>{} → {}</span> {}</td><td class=\"n\"><span>{} → {}</span> {}</td>",
             grouped(before.requests),
             grouped(after.requests),
             delta(before.requests, after.requests),

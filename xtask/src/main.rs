@@ -10,6 +10,7 @@ mod bench;
 mod browser;
 mod css_bench;
 mod e2e;
+mod report;
 mod server;
 mod test;
 mod visit;
@@ -29,6 +30,11 @@ const TASKS: &[(&str, &str, Task)] = &[
         "e2e",
         "compare every fixture before and after a build in real Chromium",
         e2e::run,
+    ),
+    (
+        "report",
+        "work with the HTML report in real Chromium; --pictures DIR takes some",
+        report::run,
     ),
     (
         "bench",

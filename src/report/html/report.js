@@ -222,7 +222,7 @@
         make("td", { class: "wide" }, request.by),
         make("td", {}, make("span", { class: "badge" }, request.state)),
         ...(built ? [make("td", { class: "n was wide" }, counted ? size(request.sizes[0]) : "")] : []),
-        make("td", { class: "n" }, counted ? (now === null ? "no request" : size(now)) : "not counted"),
+        make("td", { class: "n" }, counted ? (now === null ? "none" : size(now)) : "not counted"),
         make("td", { class: "fall" }, picture));
     });
     cell.append(
@@ -233,7 +233,7 @@
             ? "Requests, with SITE above and OUT below in the last column; its scale is bytes, not time"
             : "Requests; the scale of the last column is bytes, not time"),
           make("thead", {}, make("tr", {}, head("Request"), head("Type", "wide"), head("Asked for by", "wide"),
-            head("What became of it"), ...(built ? [head("Before", "n wide")] : []), head(built ? "After" : "Size", "n"),
+            head("Became"), ...(built ? [head("Before", "n wide")] : []), head(built ? "After" : "Size", "n"),
             head("Waterfall"))),
           make("tbody", {}, ...rows))));
     return make("tr", { class: "detail", id }, cell);
