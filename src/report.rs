@@ -522,4 +522,8 @@ fn kind<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 #[cfg(test)]
+mod formats_tests;
+#[cfg(test)]
+mod limits_tests;
+#[cfg(test)]
 mod tests;

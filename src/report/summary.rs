@@ -67,9 +67,11 @@ pub fn summary(report: &Report, width: usize, color: bool) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Pages that came, went, or changed since the baseline.
-fn against_baseline(report: &Report, width: usize, paint: &Paint) -> Option<String> {
-    let comparison = report.verdict.comparison.as_ref()?;
+/// Pages that changed since the baseline; in a second line those that came or went.
+fn against_baseline(report: &Report, width: usize, paint: &Paint) -> Vec<String> {
+    let Some(comparison) = &report.verdict.comparison else {
+        return Vec::new();
+    };
     let (mut better, mut worse) = (0, 0);
     for (_, before, now) in &comparison.changed {
         match now.first.requests.cmp(&before.first.requests) {
@@ -78,31 +80,36 @@ fn against_baseline(report: &Report, width: usize, paint: &Paint) -> Option<Stri
             Ordering::Equal => {}
         }
     }
-    let mut items = vec![format!(
+    let changed = format!(
         "{} with more requests, {} with fewer",
         counted(worse, "page"),
         grouped(better)
-    )];
-    let mut named = |what: &str, names: Vec<String>| {
-        if let Some(first) = names.first() {
-            let first = shorten(first, width.saturating_sub(LABEL + 40).clamp(12, NAME));
-            let rest = if names.len() > 1 { ", ..." } else { "" };
-            items.push(format!("{} {what} ({first}{rest})", grouped(names.len() as u64)));
-        }
+    );
+    let mut lines = vec![list("baseline", &[changed], width, paint, Paint::bold)];
+    let new = comparison
+        .new
+        .iter()
+        .map(|path| clean(&path.to_string()))
+        .collect();
+    let gone: Vec<String> = comparison.vanished.iter().map(|path| clean(path)).collect();
+    let lists: [(&str, Vec<String>); 2] = [("new", new), ("gone", gone)];
+    // Two names and their numbers have to fit into the line.
+    let room = match lists.iter().all(|(_, names)| !names.is_empty()) {
+        true => 12,
+        false => NAME,
     };
-    named(
-        "new",
-        comparison
-            .new
-            .iter()
-            .map(|path| clean(&path.to_string()))
-            .collect(),
-    );
-    named(
-        "gone",
-        comparison.vanished.iter().map(|path| clean(path)).collect(),
-    );
-    Some(list("baseline", &items, width, paint, Paint::bold))
+    let items: Vec<String> = lists
+        .iter()
+        .filter_map(|(what, names)| {
+            let first = shorten(names.first()?, room);
+            let rest = if names.len() > 1 { ", ..." } else { "" };
+            Some(format!("{} {what} ({first}{rest})", grouped(names.len() as u64)))
+        })
+        .collect();
+    if !items.is_empty() {
+        lines.push(list("", &items, width, paint, Paint::bold));
+    }
+    lines
 }
 
 fn over_budget(report: &Report, width: usize, paint: &Paint) -> Option<String> {

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::*;
 use crate::diagnostic::Code;
 
-fn site_path(text: &str) -> SitePath {
+pub(super) fn site_path(text: &str) -> SitePath {
     SitePath::new(text.as_bytes())
 }
 
-fn view(requests: u64, br: u64) -> View {
+pub(super) fn view(requests: u64, br: u64) -> View {
     View {
         requests,
         bytes: Bytes {
@@ -20,14 +20,14 @@ fn view(requests: u64, br: u64) -> View {
     }
 }
 
-fn views(first: (u64, u64), follow_up: (u64, u64)) -> Views {
+pub(super) fn views(first: (u64, u64), follow_up: (u64, u64)) -> Views {
     Views {
         first: view(first.0, first.1),
         follow_up: view(follow_up.0, follow_up.1),
     }
 }
 
-fn request(url: &str, kind: Kind, state: State) -> Request {
+pub(super) fn request(url: &str, kind: Kind, state: State) -> Request {
     Request {
         url: url.into(),
         kind,
@@ -53,7 +53,7 @@ fn both(br: u64) -> Sides<Option<Bytes>> {
     }
 }
 
-fn document(br: u64) -> Weight {
+pub(super) fn document(br: u64) -> Weight {
     Weight {
         content: Content::Html,
         revalidated: true,
@@ -73,7 +73,7 @@ fn measured() -> Measured {
     }
 }
 
-fn finding(file: &str, at: usize, code: Code, message: &str) -> Diagnostic {
+pub(super) fn finding(file: &str, at: usize, code: Code, message: &str) -> Diagnostic {
     let mut diagnostic = Diagnostic::new(&site_path(file), Some(at), code, message);
     diagnostic.position = Some((1, at as u32 + 1));
     diagnostic
@@ -98,7 +98,7 @@ const KINDS: [Kind; 15] = [
 ];
 
 /// Three pages of a built site with a bit of everything.
-fn sample() -> Report {
+pub(super) fn sample() -> Report {
     let pages = vec![
         Page {
             path: site_path("docs/a.html"),
@@ -176,7 +176,7 @@ fn sample() -> Report {
 }
 
 /// With `--max-requests`.
-fn judged(mut report: Report, max_requests: u32) -> Report {
+pub(super) fn judged(mut report: Report, max_requests: u32) -> Report {
     report.judge(&Budgets {
         max_requests: Some(max_requests),
         ..Budgets::default()
@@ -189,7 +189,7 @@ fn over_budget(report: &Report, max_requests: u32) -> Vec<Violation> {
 }
 
 /// The same site, only measured.
-fn only_measured() -> Report {
+pub(super) fn only_measured() -> Report {
     let mut report = sample();
     for page in &mut report.pages {
         page.after = None;

@@ -2,7 +2,7 @@
 //!
 //! `fixtures` builds every folder of `fixtures/` and holds the `promises` against it; a new case is a new folder.
 //! `cli` asks for exit codes and for what is (not) written, `determinism` for equal bytes, `pins` for the traps
-//! of dependencies that the code is built around, `readme` whether the README tells the truth, `settings` for
+//! of dependencies that the code is built around, `formats` for reports and limits, `readme` whether the README tells the truth, `settings` for
 //! `fewer.toml` and what explains it. A real browser
 //! looks at the fixtures in `cargo xtask e2e`.
 
@@ -16,6 +16,7 @@ mod cli;
 mod command;
 mod determinism;
 mod fixtures;
+mod formats;
 mod pins;
 mod promises;
 mod readme;

@@ -12,8 +12,8 @@ use anyhow::{Context, bail, ensure};
 use base64::Engine as _;
 use fewer::html::Kind;
 use fewer::report::{
-    self, Bytes, Content, Format, Measured, Page, Report, Request, Sides, State, Totals, Verdict, View, Views,
-    Viewport, Weight,
+    self, Bytes, Content, Format, Measured, Page, Report, Request, Sides, State, Totals, Verdict, View,
+    Viewport, Views, Weight,
 };
 use fewer::site::SitePath;
 use serde_json::{Value, json};
@@ -31,7 +31,11 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     let (mut program, mut pictures) = (None, None);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        let mut value = || args.next().map(PathBuf::from).with_context(|| format!("{arg} needs a value"));
+        let mut value = || {
+            args.next()
+                .map(PathBuf::from)
+                .with_context(|| format!("{arg} needs a value"))
+        };
         match arg.as_str() {
             "--bin" => program = Some(value()?),
             "--pictures" => pictures = Some(value()?),
@@ -81,7 +85,14 @@ fn build(program: &Path, work: &Path, report: &Path) -> anyhow::Result<()> {
         .arg(&site)
         .arg("--out")
         .arg(work.join("out"))
-        .args(["--quiet", "--max-requests", "2", "--journey", "index.html,about.html", "--baseline"])
+        .args([
+            "--quiet",
+            "--max-requests",
+            "2",
+            "--journey",
+            "index.html,about.html",
+            "--baseline",
+        ])
         .arg(&baseline)
         .arg("--report")
         .arg(report)
@@ -93,27 +104,46 @@ fn build(program: &Path, work: &Path, report: &Path) -> anyhow::Result<()> {
 
 fn check_small(browser: &mut Browser, file: &Path, pictures: Option<&Path>) -> anyhow::Result<()> {
     let tab = open(browser, file)?;
-    let pages = number(browser, &tab, "document.querySelectorAll('#pages tbody tr').length")?;
+    let pages = number(
+        browser,
+        &tab,
+        "document.querySelectorAll('#pages tbody tr').length",
+    )?;
     ensure!(pages == 13, "{pages} rows in the list of pages");
     names(browser, &tab)?;
 
     // By keyboard alone: to the column of bytes, sort; back by Tab to a page, open it.
     let sorted = "[...document.querySelectorAll('#pages tbody tr')].map(r => r.cells[2].textContent)";
-    tab_to(browser, &tab, "document.activeElement.closest('#pages thead th')?.cellIndex === 2")?;
+    tab_to(
+        browser,
+        &tab,
+        "document.activeElement.closest('#pages thead th')?.cellIndex === 2",
+    )?;
     key(browser, &tab, "Enter")?;
-    let sort = text(browser, &tab, "document.querySelectorAll('#pages thead th')[2].ariaSort")?;
+    let sort = text(
+        browser,
+        &tab,
+        "document.querySelectorAll('#pages thead th')[2].ariaSort",
+    )?;
     ensure!(sort == "descending", "the column of bytes is sorted {sort}");
     let first = text(browser, &tab, &format!("{sorted}[0]"))?;
     key(browser, &tab, "Enter")?;
     let last = text(browser, &tab, &format!("{sorted}.at(-1)"))?;
     ensure!(first == last, "sorting the other way moves {first} to {last}");
-    tab_to(browser, &tab, "document.activeElement.matches('#pages tbody .open')")?;
+    tab_to(
+        browser,
+        &tab,
+        "document.activeElement.matches('#pages tbody .open')",
+    )?;
     key(browser, &tab, "Enter")?;
     let opened = "document.activeElement.getAttribute('aria-expanded') + ' ' + \
         document.getElementById(document.activeElement.getAttribute('aria-controls')).querySelectorAll('tbody tr').length";
     let opened = text(browser, &tab, opened)?;
     let requests = opened.strip_prefix("true ").and_then(|n| n.parse::<u32>().ok());
-    ensure!(requests.is_some_and(|n| n > 10), "a page opened by keyboard shows {opened}");
+    ensure!(
+        requests.is_some_and(|n| n > 10),
+        "a page opened by keyboard shows {opened}"
+    );
     if let Some(folder) = pictures {
         fs::create_dir_all(folder)?;
         for (theme, width) in [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)] {
@@ -124,14 +154,26 @@ fn check_small(browser: &mut Browser, file: &Path, pictures: Option<&Path>) -> a
         }
     }
     key(browser, &tab, "Enter")?;
-    let open = number(browser, &tab, "document.querySelectorAll('#pages .detail').length")?;
+    let open = number(
+        browser,
+        &tab,
+        "document.querySelectorAll('#pages .detail').length",
+    )?;
     ensure!(open == 0, "a second press leaves {open} lists open");
 
     // Words and choices.
     browser.evaluate(&tab, "document.querySelector('#pages input').focus()")?;
     browser.call(&tab.session, "Input.insertText", json!({"text": "tide POSTS"}))?;
-    wait(browser, &tab, "document.querySelectorAll('#pages tbody tr').length === 2")?;
-    let status = text(browser, &tab, "document.querySelector('#pages [role=status]').textContent")?;
+    wait(
+        browser,
+        &tab,
+        "document.querySelectorAll('#pages tbody tr').length === 2",
+    )?;
+    let status = text(
+        browser,
+        &tab,
+        "document.querySelector('#pages [role=status]').textContent",
+    )?;
     ensure!(status == "2 pages of 13", "the status says {status}");
     browser.evaluate(
         &tab,
@@ -146,7 +188,10 @@ fn check_small(browser: &mut Browser, file: &Path, pictures: Option<&Path>) -> a
         let faint = browser.evaluate(&tab, FAINT)?;
         ensure!(faint == json!([]), "hard to read in the {theme} theme: {faint}");
         let wide = number(browser, &tab, "document.documentElement.scrollWidth")?;
-        ensure!(wide <= u64::from(width), "{wide} px wide in a window of {width} px");
+        ensure!(
+            wide <= u64::from(width),
+            "{wide} px wide in a window of {width} px"
+        );
     }
     silent(browser, &tab, file)?;
     browser.close_tab(tab)
@@ -156,7 +201,11 @@ fn check_big(browser: &mut Browser, file: &Path) -> anyhow::Result<()> {
     let tab = open(browser, file)?;
     let rows = "document.querySelectorAll('#pages tbody tr').length";
     ensure!(number(browser, &tab, rows)? == 50, "not one screen of pages");
-    let status = text(browser, &tab, "document.querySelector('#pages [role=status]').textContent")?;
+    let status = text(
+        browser,
+        &tab,
+        "document.querySelector('#pages [role=status]').textContent",
+    )?;
     ensure!(status == "1 to 50 of 100,000 pages", "the status says {status}");
     for action in [
         "document.querySelector('#pages thead button').click()",
@@ -165,7 +214,11 @@ fn check_big(browser: &mut Browser, file: &Path) -> anyhow::Result<()> {
     ] {
         let started = Instant::now();
         browser.evaluate(&tab, action)?;
-        ensure!(started.elapsed() < PATIENCE, "{action} takes {:?}", started.elapsed());
+        ensure!(
+            started.elapsed() < PATIENCE,
+            "{action} takes {:?}",
+            started.elapsed()
+        );
     }
     wait(browser, &tab, &format!("{rows} === 1"))?;
     silent(browser, &tab, file)?;
@@ -203,7 +256,11 @@ fn open(browser: &mut Browser, file: &Path) -> anyhow::Result<Tab> {
     let url = format!("file://{}", file.display());
     let answer = browser.call(&tab.session, "Page.navigate", json!({"url": url}))?;
     ensure!(answer.get("errorText").is_none(), "cannot be opened: {answer}");
-    wait(browser, &tab, "document.readyState === 'complete' && location.protocol === 'file:'")?;
+    wait(
+        browser,
+        &tab,
+        "document.readyState === 'complete' && location.protocol === 'file:'",
+    )?;
     Ok(tab)
 }
 
@@ -247,7 +304,9 @@ fn names(browser: &mut Browser, tab: &Tab) -> anyhow::Result<()> {
     let mut seen = 0;
     for node in tree["nodes"].as_array().into_iter().flatten() {
         let role = node["role"]["value"].as_str().unwrap_or_default();
-        let named = node["name"]["value"].as_str().is_some_and(|name| !name.trim().is_empty());
+        let named = node["name"]["value"]
+            .as_str()
+            .is_some_and(|name| !name.trim().is_empty());
         let ignored = node["ignored"] == json!(true);
         if !ignored && ["button", "searchbox", "combobox", "link", "region", "table"].contains(&role) {
             seen += 1;
@@ -337,14 +396,29 @@ fn many_pages() -> Report {
     let sheet = weight(Content::Css, 14_200, 12_900);
     let common: Vec<Request> = (0..29)
         .map(|i| match i % 3 {
-            0 => request(format!("/assets/css/part-{i}.css"), Kind::Stylesheet, State::Combined, &sheet),
-            _ => request(format!("/assets/img/icon-{i}.svg"), Kind::Image, State::Inlined, &image),
+            0 => request(
+                format!("/assets/css/part-{i}.css"),
+                Kind::Stylesheet,
+                State::Combined,
+                &sheet,
+            ),
+            _ => request(
+                format!("/assets/img/icon-{i}.svg"),
+                Kind::Image,
+                State::Inlined,
+                &image,
+            ),
         })
         .collect();
     let pages: Vec<Page> = (0..MANY)
         .map(|i| {
             let mut requests = common.clone();
-            requests.push(request(format!("/photos/{i:06}.jpg"), Kind::Image, State::Kept, &image));
+            requests.push(request(
+                format!("/photos/{i:06}.jpg"),
+                Kind::Image,
+                State::Kept,
+                &image,
+            ));
             let view = |requests: u64, br: u64| View {
                 requests,
                 bytes: size(br),
