@@ -101,8 +101,11 @@ fn csv_records(text: &str) -> Vec<Vec<String>> {
     records
 }
 
+/// Name, attributes, and the text behind it.
+type Tag = (String, Vec<(String, String)>, String);
+
 /// The start tags and the text of well-formed XML, entities decoded; whatever is not well-formed panics.
-fn xml(text: &str) -> Vec<(String, Vec<(String, String)>, String)> {
+fn xml(text: &str) -> Vec<Tag> {
     let decoded = |text: &str| {
         assert!(!text.contains('<'), "{text}");
         assert!(
@@ -125,7 +128,7 @@ fn xml(text: &str) -> Vec<(String, Vec<(String, String)>, String)> {
             .replace("&amp;", "&")
     };
     let mut open: Vec<String> = Vec::new();
-    let mut found: Vec<(String, Vec<(String, String)>, String)> = Vec::new();
+    let mut found: Vec<Tag> = Vec::new();
     let body = text
         .strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")
         .unwrap();
@@ -156,7 +159,7 @@ fn xml(text: &str) -> Vec<(String, Vec<(String, String)>, String)> {
 
 #[test]
 fn junit_is_read_back() {
-    let attribute = |tag: &(String, Vec<(String, String)>, String), name: &str| {
+    let attribute = |tag: &Tag, name: &str| {
         tag.1
             .iter()
             .find(|(key, _)| key == name)

@@ -91,6 +91,8 @@ fn uri(site: &str, finding: &Finding<'_>) -> String {
     let encoded = url::encode_path(path.as_bytes());
     match encoded.strip_prefix('/') {
         Some(_) => format!("file://{encoded}"),
+        // A colon in the first part would be read as the end of a scheme.
+        None if encoded.split('/').next().is_some_and(|part| part.contains(':')) => format!("./{encoded}"),
         None => encoded,
     }
 }
