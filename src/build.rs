@@ -4,6 +4,7 @@ mod assemble;
 mod deploy;
 mod draft;
 
+pub use assemble::measured;
 use draft::{Decided, Draft};
 
 use std::borrow::Cow;
@@ -96,16 +97,8 @@ pub fn build(
             diagnostics.extend(stale_variants(draft.site, &written));
             diagnostics.extend(carried);
             diagnostics.extend(names.diagnostics.iter().cloned());
-            let report = assemble::report(
-                &site,
-                &graph,
-                &draft,
-                &names,
-                Some(&written),
-                &compared,
-                diagnostics,
-                options,
-            );
+            let mut report = assemble::report(&site, &graph, &draft, &names, &compared, diagnostics, options);
+            report.totals.written = Some(assemble::summed(draft.site, &written));
             let policy = match options.writes_policy {
                 true => Some(deploy::policy(&out_site, &out_graph, options)?),
                 false => None,
@@ -176,7 +169,6 @@ fn expected(
         graph,
         draft,
         names,
-        None,
         &compared,
         diagnostics,
         options,
@@ -203,7 +195,6 @@ pub fn report(root: &Path, options: &Options, progress: Progress<'_>) -> anyhow:
         &graph,
         &draft,
         &names,
-        None,
         &compared,
         diagnostics,
         options,
@@ -306,25 +297,47 @@ fn stale_variants(site: &Site, written: &[Written]) -> Vec<Diagnostic> {
 
 /// The views of every page, before and after.
 struct Compared<'a> {
-    before: Vec<Views>,
-    after: Option<(Vec<Views>, &'a Graph)>,
-    /// The same with what was asked for by name, if that is something.
+    before: Side<'a>,
+    after: Option<Side<'a>>,
+    /// The views of OUT with what was asked for by name, if that is something.
     whole: Option<Vec<Views>>,
     /// Addresses of OUT by those that they were in the draft.
     old: HashMap<String, String>,
 }
 
+/// What was counted on one side.
+struct Side<'a> {
+    graph: &'a Graph,
+    /// By page.
+    views: Vec<Views>,
+    documents: Vec<Sizes>,
+    /// By address.
+    sizes: Vec<Sizes>,
+}
+
+impl<'a> Side<'a> {
+    fn new(graph: &'a Graph, size: impl Fn(FileId) -> Sizes) -> Side<'a> {
+        Side {
+            graph,
+            views: compare::count(graph, &size),
+            documents: graph.pages.iter().map(|page| size(page.file)).collect(),
+            sizes: (0..graph.addresses.len() as u32)
+                .map(|address| compare::size(graph, address, &size))
+                .collect(),
+        }
+    }
+}
+
 impl<'a> Compared<'a> {
     fn new(
-        graph: &Graph,
+        graph: &'a Graph,
         after: Option<(&'a Graph, &Site)>,
         draft: &Draft<'_>,
         names: &Names,
         weights: &Weights,
     ) -> Compared<'a> {
-        let before = compare::count(graph, |file| weights.before[file.0 as usize]);
         let mut compared = Compared {
-            before,
+            before: Side::new(graph, |file| weights.before[file.0 as usize]),
             after: None,
             whole: None,
             old: names.addresses(draft.site, &graph.mount),
@@ -341,7 +354,7 @@ impl<'a> Compared<'a> {
             Some(file) => weights.after[file.0 as usize],
             None => Sizes::plain(out.file(file).size),
         };
-        compared.after = Some((compare::count(graph, size), graph));
+        compared.after = Some(Side::new(graph, size));
         if weights.apart.iter().any(|apart| *apart != [0; 3]) {
             let whole = |file: FileId| {
                 let apart = origin[file.0 as usize].and_then(|file| weights.apart.get(file.0 as usize));
@@ -363,16 +376,17 @@ impl<'a> Compared<'a> {
 
     /// Promise 3, checked on what was really written: the pages that broke it, and how.
     fn worse(&self, graph: &Graph, options: &Options) -> anyhow::Result<Vec<(u32, String)>> {
-        let Some((after, out_graph)) = &self.after else {
+        let Some(after) = &self.after else {
             return Ok(Vec::new());
         };
-        let same = self.before.len() == after.len() && graph.entry == out_graph.entry;
+        let (before, out_graph, after) = (&self.before.views, after.graph, &after.views);
+        let same = before.len() == after.len() && graph.entry == out_graph.entry;
         anyhow::ensure!(same, "OUT has other pages than SITE: this is a fault of fewer");
         let Some(entry) = graph.entry else {
             return Ok(Vec::new());
         };
-        let entry = (&self.before[entry as usize], &after[entry as usize]);
-        let pairs = self.before.iter().zip(after).enumerate();
+        let entry = (&before[entry as usize], &after[entry as usize]);
+        let pairs = before.iter().zip(after).enumerate();
         let worse = pairs.filter_map(|(page, (was, is))| {
             Some((
                 page as u32,

@@ -83,8 +83,10 @@ pub fn check(root: &Path, options: &Options, progress: Progress<'_>) -> anyhow::
         totals,
         decisions: Vec::new(),
         diagnostics,
-        max_requests: None,
         is_check: true,
+        home: graph.mount.home(),
+        verdict: crate::report::Verdict::default(),
+        journey: None,
     })
 }
 

@@ -9,13 +9,17 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+mod budget;
+mod destination;
 mod effective;
 mod settings;
 mod value;
 
+pub use budget::{BudgetSettings, BudgetSource, PartSettings, ViewSettings};
+pub use destination::Destination;
 pub use effective::Effective;
 pub use settings::{RuleSettings, Settings};
-pub use value::{Bytes, Checked, Color, Measure, Number, Parse, Skip, Viewport};
+pub use value::{Annotations, Bytes, Checked, Color, Measure, Number, Parse, Skip, Viewport};
 
 /// Makes a built static site load with fewer requests and fewer bytes, without changing a pixel.
 #[derive(Debug, Parser)]

@@ -41,17 +41,8 @@ impl Count {
 
 /// The views of every page of `graph`, when each of its files has the size that `sizes` says.
 pub fn count(graph: &Graph, sizes: impl Fn(FileId) -> Sizes) -> Vec<Views> {
-    let cached: HashSet<AddressId> = match graph.entry {
-        Some(entry) => requests(graph, entry)
-            .map(|r| r.address)
-            .filter(|&a| !graph.is_revalidated(a))
-            .collect(),
-        None => HashSet::new(),
-    };
-    let size = |address: AddressId| match graph.addresses[address as usize].to {
-        Destination::File(file) => sizes(file),
-        Destination::Redirect | Destination::Missing => Sizes::default(),
-    };
+    let cached = cached(graph);
+    let size = |address: AddressId| size(graph, address, &sizes);
     (0..graph.pages.len() as u32)
         .map(|page| {
             let mut views = Views::default();
@@ -69,6 +60,25 @@ pub fn count(graph: &Graph, sizes: impl Fn(FileId) -> Sizes) -> Vec<Views> {
             views
         })
         .collect()
+}
+
+/// What a visitor has in the cache who comes from the entry page.
+pub fn cached(graph: &Graph) -> HashSet<AddressId> {
+    match graph.entry {
+        Some(entry) => requests(graph, entry)
+            .map(|r| r.address)
+            .filter(|&a| !graph.is_revalidated(a))
+            .collect(),
+        None => HashSet::new(),
+    }
+}
+
+/// What the answer at an address weighs, without the overhead of the request.
+pub fn size(graph: &Graph, address: AddressId, sizes: impl Fn(FileId) -> Sizes) -> Sizes {
+    match graph.addresses[address as usize].to {
+        Destination::File(file) => sizes(file),
+        Destination::Redirect | Destination::Missing => Sizes::default(),
+    }
 }
 
 /// The requests of a page's view with those of its frames; an address may come twice.

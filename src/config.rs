@@ -25,11 +25,12 @@ pub struct File {
     lines: Lines,
 }
 
-/// The line of every key, and of every `[[rule]]`.
+/// The line of every key, of every `[[rule]]` and of every `[budget]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Lines {
     keys: BTreeMap<String, u32>,
     rules: Vec<u32>,
+    budgets: Vec<u32>,
 }
 
 impl File {
@@ -41,6 +42,11 @@ impl File {
     /// Where a `[[rule]]` begins.
     pub fn rule(&self, nth: usize) -> Option<String> {
         self.lines.rules.get(nth).map(|line| self.at(*line))
+    }
+
+    /// Where a budget begins.
+    pub fn budget(&self, nth: usize) -> Option<String> {
+        self.lines.budgets.get(nth).map(|line| self.at(*line))
     }
 
     fn at(&self, line: u32) -> String {
@@ -120,6 +126,13 @@ fn parse(bytes: &[u8]) -> Result<(Settings, Lines), Fault> {
     let lines = Lines {
         keys: keys.collect(),
         rules: rules.iter().map(|rule| line(rule.span())).collect(),
+        budgets: match table.get_key_value("budget") {
+            Some((_, value)) => match value.get_ref() {
+                DeValue::Array(items) => items.iter().map(|item| line(item.span())).collect(),
+                _ => vec![line(value.span())],
+            },
+            None => Vec::new(),
+        },
     };
     Ok((settings, lines))
 }
@@ -154,7 +167,11 @@ fn key_at(table: &DeTable<'_>, span: &Range<usize>) -> Option<String> {
                     return Some(found);
                 }
             }
-            DeValue::Table(_) => {}
+            DeValue::Table(table) => {
+                if let Some(found) = key_at(table, span) {
+                    return Some(found);
+                }
+            }
             _ if holds(value.span()) => return Some(key.get_ref().to_string()),
             _ => {}
         }
@@ -172,6 +189,10 @@ fn readable(message: &str) -> String {
         }
         return match nearest(wrong, known.iter().copied(), 1).first() {
             Some(near) => format!("unknown key `{wrong}`, did you mean `{near}`?"),
+            // A table of the file has few keys.
+            None if known.len() <= 10 => {
+                format!("unknown key `{wrong}`, expected one of {}", known.join(", "))
+            }
             None => format!("unknown key `{wrong}`; `fewer config` lists all keys"),
         };
     }
@@ -248,9 +269,9 @@ mod tests {
             "unknown key `zebra`; `fewer config` lists all keys",
         );
         refuses(
-            "threads = 1\n[budget]\n",
+            "threads = 1\n[kitchen]\n",
             (2, 2),
-            "unknown key `budget`; `fewer config` lists all keys",
+            "unknown key `kitchen`; `fewer config` lists all keys",
         );
         refuses(
             "force = true",
@@ -370,7 +391,8 @@ mod tests {
         let path = dir.path().join(NAME);
         disk::write_file(&path, b"report = 'r.json'\ntraffic = '/var/log/access.log'").unwrap();
         let file = read(&path).unwrap();
-        assert_eq!(file.settings.report, Some(dir.path().join("r.json")));
+        let report = &file.settings.report.as_ref().unwrap()[0];
+        assert_eq!(report.path, dir.path().join("r.json"));
         assert_eq!(file.settings.traffic, Some("/var/log/access.log".into()));
         assert_eq!(file.place("report"), Some(format!("{}:1", path.display())));
         assert_eq!(file.place("csp"), None);

@@ -158,10 +158,20 @@ pub fn read_below(root: &Path, path: &crate::site::SitePath) -> anyhow::Result<B
 /// Writes a report: whole or not at all, by a temporary file that is renamed. What is no regular file (`/dev/stdout`)
 /// is written to as it stands.
 pub fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    write_file_by(path, |out| out.write_all(bytes))
+}
+
+/// The same for what is written piece by piece, as a big report is.
+pub fn write_file_by(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> anyhow::Result<()> {
     let write = || -> io::Result<()> {
         let old = match fs::metadata(path) {
             Ok(metadata) if !metadata.is_file() => {
-                return fs::File::options().write(true).open(path)?.write_all(bytes);
+                let mut device = io::BufWriter::new(fs::File::options().write(true).open(path)?);
+                content(&mut device)?;
+                return device.flush();
             }
             Ok(metadata) => Some(metadata.permissions()),
             Err(_) => None,
@@ -182,7 +192,10 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
             .prefix(".fewer-")
             .permissions(mode)
             .tempfile_in(folder)?;
-        file.write_all(bytes)?;
+        let mut buffered = io::BufWriter::with_capacity(1 << 16, file.as_file_mut());
+        content(&mut buffered)?;
+        buffered.flush()?;
+        drop(buffered);
         if let Some(old) = old {
             file.as_file().set_permissions(old)?;
         }

@@ -4,13 +4,17 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use fewer::cache::{self, Cache};
-use fewer::cli::{self, Color, Command, Effective, Run, Settings};
-use fewer::report::{self, Report};
+use fewer::cli::{self, Annotations, Color, Command, Destination, Effective, Run, Settings};
+use fewer::options::Options;
+use fewer::report::{self, Budgets, Format, Report};
 use fewer::{build, check, config, disk, explain, parallel};
 
 /// A budget failed, or a diagnostic is denied.
 const OVER_BUDGET: u8 = 1;
+/// Broken limits that are printed, unless all are asked for.
+const VIOLATIONS: usize = 20;
 /// Bad use or input; nothing was written.
 const BAD_INPUT: u8 = 2;
 
@@ -37,7 +41,8 @@ fn run(command: &Command) -> anyhow::Result<ExitCode> {
             // What would be refused is said here too.
             effective.settings.options()?;
             effective.settings.levels()?;
-            write_out(&effective.print()?)?;
+            effective.budgets()?;
+            write_out(effective.print()?.as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -49,12 +54,13 @@ fn run_build(build: &cli::Build) -> anyhow::Result<ExitCode> {
         // What is wrong with OUT itself is the better message.
         disk::Staging::check(&build.site, &build.out, build.force)?;
     }
-    check_report_path(&effective, &[("SITE", &build.site), ("OUT", &build.out)])?;
+    check_reports(&effective, &[("SITE", &build.site), ("OUT", &build.out)])?;
     check_policy_path(&effective, &[("SITE", &build.site), ("OUT", &build.out)])?;
     effective.settings.levels()?;
     let mut options = effective.settings.options()?;
     options.force = build.force;
     options.cache = open_cache(build, &effective)?;
+    let budgets = budgets(&effective, &options, &build.run)?;
     let progress = progress(&build.run);
     let work = || build::build(&build.site, &build.out, &options, build.dry_run, &progress);
     let built = parallel::with_threads(options.threads, work)?;
@@ -63,35 +69,43 @@ fn run_build(build: &cli::Build) -> anyhow::Result<ExitCode> {
     if let (Some(path), Some(policy)) = (&effective.settings.write_policy, &built.policy) {
         disk::write_file(path, policy.as_bytes())?;
     }
-    finish(built.report, built.staging, &effective, &build.run)
+    finish(
+        built.report,
+        built.staging,
+        budgets,
+        &effective,
+        &build.run,
+        &build.site,
+    )
 }
 
 fn run_report(report: &cli::Report) -> anyhow::Result<ExitCode> {
     let effective = effective(&report.settings, &report.run, &report.site)?;
-    check_report_path(&effective, &[("SITE", &report.site)])?;
+    check_reports(&effective, &[("SITE", &report.site)])?;
     effective.settings.levels()?;
     let options = effective.settings.options()?;
+    let budgets = budgets(&effective, &options, &report.run)?;
     let progress = progress(&report.run);
     let work = || build::report(&report.site, &options, &progress);
     let measured = parallel::with_threads(options.threads, work)?;
     clear_progress(&report.run);
-    finish(measured?, None, &effective, &report.run)
+    finish(measured?, None, budgets, &effective, &report.run, &report.site)
 }
 
 fn run_check(check: &cli::Check) -> anyhow::Result<ExitCode> {
     let Some(site) = check.site.as_ref().filter(|_| !check.list) else {
-        write_out(&report::list_codes(80))?;
+        write_out(report::list_codes(80).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     };
     let effective = effective(&check.settings, &check.run, site)?;
-    check_report_path(&effective, &[("SITE", site)])?;
+    check_reports(&effective, &[("SITE", site)])?;
     effective.settings.levels()?;
     let options = effective.settings.options()?;
     let progress = progress(&check.run);
     let work = || check::check(site, &options, &progress);
     let checked = parallel::with_threads(options.threads, work)?;
     clear_progress(&check.run);
-    finish(checked?, None, &effective, &check.run)
+    finish(checked?, None, Budgets::default(), &effective, &check.run, site)
 }
 
 fn run_explain(explain: &cli::Explain) -> anyhow::Result<ExitCode> {
@@ -101,7 +115,7 @@ fn run_explain(explain: &cli::Explain) -> anyhow::Result<ExitCode> {
     let work = || explain::explain(&explain.site, &options, &explain.path, &progress);
     let text = parallel::with_threads(options.threads, work)?;
     clear_progress(&explain.run);
-    write_out(&text?)?;
+    write_out(text?.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -131,32 +145,66 @@ fn effective(typed: &Settings, run: &Run, site: &Path) -> anyhow::Result<Effecti
     Effective::new(typed, file)
 }
 
+/// The limits, read before anything is built.
+fn budgets(effective: &Effective, options: &Options, run: &Run) -> anyhow::Result<Budgets> {
+    let (budgets, notes) = effective.budgets()?;
+    for note in notes.iter().filter(|_| !run.quiet) {
+        eprintln!("note: {note}");
+    }
+    if let Some(allowance) = &budgets.baseline {
+        allowance
+            .baseline
+            .ensure_comparable(&build::measured(options))
+            .with_context(|| effective.name("baseline"))?;
+    }
+    Ok(budgets)
+}
+
 /// Writes what is asked for; OUT appears only if the budget holds.
 fn finish(
     mut report: Report,
     staging: Option<disk::Staging>,
+    budgets: Budgets,
     effective: &Effective,
     run: &Run,
+    site: &Path,
 ) -> anyhow::Result<ExitCode> {
     let settings = &effective.settings;
     let denied = settings.levels()?.apply(&mut report);
-    report.max_requests = settings.max_requests.map(cli::Number::small);
-    let violations = report
-        .max_requests
-        .map(|max| report::over_budget(&report, max))
-        .unwrap_or_default();
-    if let Some(path) = &settings.report {
-        let mut json = Vec::new();
-        report::write_json(&report, &mut json)?;
-        disk::write_file(path, &json)?;
+    if let Some(pages) = settings.journey.as_ref().filter(|_| !report.is_check) {
+        report.journey = Some(report::walk(&report, pages)?);
     }
-    let failed = !violations.is_empty() || !denied.is_empty();
+    report.judge(&budgets);
+    let site = site.to_string_lossy();
+    for destination in settings.report.iter().flatten() {
+        let format = destination.format.unwrap_or(Format::Json);
+        if destination.is_stdout() {
+            let mut text = Vec::new();
+            report::write(&report, format, &site, &mut text)?;
+            write_out(&text)?;
+        } else {
+            let path = &destination.path;
+            disk::write_file_by(path, |out| report::write(&report, format, &site, out))?;
+        }
+    }
+    let failed = !report.verdict.violations.is_empty() || !denied.is_empty();
     if !failed && let Some(staging) = staging {
         staging.commit()?;
     }
     print(&report, settings, run)?;
-    for violation in &violations {
+    if settings.annotations == Some(Annotations::Github) {
+        std::io::stderr().write_all(report::github(&report, &site).as_bytes())?;
+    }
+    let shown = match settings.verbose {
+        Some(true) => usize::MAX,
+        _ => VIOLATIONS,
+    };
+    let violations = &report.verdict.violations;
+    for violation in violations.iter().take(shown) {
         eprintln!("error: {violation}");
+    }
+    if violations.len() > shown {
+        eprintln!("error: {} more broken limits", violations.len() - shown);
     }
     for denied in &denied {
         eprintln!("error: {denied}");
@@ -169,26 +217,36 @@ fn finish(
 }
 
 /// SITE is never written, and what stands in OUT is the site alone.
-fn check_report_path(effective: &Effective, folders: &[(&str, &PathBuf)]) -> anyhow::Result<()> {
-    let Some(path) = &effective.settings.report else {
-        return Ok(());
-    };
+fn check_reports(effective: &Effective, folders: &[(&str, &PathBuf)]) -> anyhow::Result<()> {
     let name = effective.name("report");
-    let is_json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
-    let is_device =
-        disk::stat(path).is_ok_and(|stat| !matches!(stat.kind, disk::Kind::File | disk::Kind::Folder));
-    anyhow::ensure!(
-        is_json || is_device,
-        "{name} {}: expected a name that ends in .json",
-        path.display()
-    );
-    for (folder_name, folder) in folders {
-        let inside = disk::is_inside(path, folder)?;
+    let mut paths: Vec<&Path> = Vec::new();
+    for destination in effective.settings.report.iter().flatten() {
+        let path = destination.path.as_path();
+        let is_device =
+            disk::stat(path).is_ok_and(|stat| !matches!(stat.kind, disk::Kind::File | disk::Kind::Folder));
         anyhow::ensure!(
-            !inside,
-            "{name} {} lies inside {folder_name}: choose a place outside",
+            destination.format.is_some() || is_device || destination.is_stdout(),
+            "{name} {}: {}",
+            path.display(),
+            destination.hint()
+        );
+        anyhow::ensure!(
+            !paths.contains(&path),
+            "{name} {} is there twice: give each report a place of its own",
             path.display()
         );
+        paths.push(path);
+        if destination.is_stdout() {
+            continue;
+        }
+        for (folder_name, folder) in folders {
+            let inside = disk::is_inside(path, folder)?;
+            anyhow::ensure!(
+                !inside,
+                "{name} {} lies inside {folder_name}: choose a place outside",
+                path.display()
+            );
+        }
     }
     Ok(())
 }
@@ -226,20 +284,29 @@ fn print(report: &Report, settings: &Settings, run: &Run) -> anyhow::Result<()> 
         wants(std::io::stderr().is_terminal()),
     );
     let width = 80;
-    // A check counts nothing, its findings are all it has to say.
-    if report.is_check {
-        let text = report::findings_text(&report.diagnostics, all, color);
-        std::io::stderr().write_all(text.as_bytes())?;
-        return write_out(&report::findings(report, wants(std::io::stdout().is_terminal())));
-    }
-    let diagnostics = report::diagnostics_text(&report.diagnostics, all, color);
+    let text = |is_terminal: bool| {
+        let color = wants(is_terminal);
+        match report.is_check {
+            // A check counts nothing, its findings are all it has to say.
+            true => report::findings(report, color),
+            false => report::summary(report, width, color) + &report::tables(report, width, color),
+        }
+    };
+    let diagnostics = match report.is_check {
+        true => report::findings_text(&report.diagnostics, all, color),
+        false => report::diagnostics_text(&report.diagnostics, all, color),
+    };
     std::io::stderr().write_all(diagnostics.as_bytes())?;
-    let summary = report::summary(report, width, wants(std::io::stdout().is_terminal()));
-    write_out(&summary)
+    if settings.report.iter().flatten().any(Destination::is_stdout) {
+        // Standard output is taken.
+        std::io::stderr().write_all(text(std::io::stderr().is_terminal()).as_bytes())?;
+        return Ok(());
+    }
+    write_out(text(std::io::stdout().is_terminal()).as_bytes())
 }
 
-fn write_out(text: &str) -> anyhow::Result<()> {
-    match std::io::stdout().write_all(text.as_bytes()) {
+fn write_out(bytes: &[u8]) -> anyhow::Result<()> {
+    match std::io::stdout().write_all(bytes) {
         // A reader such as `head` that has seen enough is no failure of the build.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),

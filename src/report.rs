@@ -1,34 +1,55 @@
 //! Stage 5: what a build or a report found, as data and in its formats.
 //!
-//! In: numbers that other stages measured. Out: JSON (`report/json.rs`, described by `report/report.schema.json`),
-//! a summary for people (`report/summary.rs`), diagnostics as text (`report/diagnostics.rs`), and the pages over a
-//! budget (`report/budget.rs`). Nothing here measures or decides. Equal reports give equal bytes: no time, no place,
-//! no number of threads.
+//! In: numbers that other stages measured. Out: the files of `--report` in their formats (`report/format.rs` lists
+//! them, each has a file of its own), a summary for people (`report/summary.rs`), diagnostics as text
+//! (`report/diagnostics.rs`) and the limits that are broken (`report/budget.rs`, `report/baseline.rs`). Nothing here
+//! measures or decides. Equal reports give equal bytes: no time, no place, no number of threads.
 
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::diagnostic::Diagnostic;
 use crate::html::Kind;
+use crate::media::Media;
 use crate::site::SitePath;
 
-mod budget;
+mod annotations;
+pub mod baseline;
+pub mod budget;
 mod codes;
+mod csv;
 mod diagnostics;
 mod findings;
+mod format;
+mod har;
+mod html;
+mod journey;
 mod json;
+mod junit;
 mod levels;
+pub mod lighthouse;
+mod markdown;
+mod ranking;
+mod sarif;
 mod summary;
+mod table;
 pub(crate) mod text;
+mod violation;
 
-pub use budget::{Violation, over_budget};
+pub use annotations::github;
+pub use baseline::Comparison;
+pub use budget::{Budgets, check};
 pub use codes::list_codes;
 pub use diagnostics::{diagnostics_text, help, severity};
 pub use findings::{findings, findings_text};
+pub use format::{Format, write};
+pub use journey::{Journey, Step, walk};
 pub use json::write_json;
 pub use levels::{Codes, Denied, Levels};
 pub use summary::summary;
+pub use table::tables;
+pub use violation::{Rule, Subject, Violation};
 
 /// The number of the JSON format; it changes when a reader of the old one would break.
 pub const SCHEMA: u32 = 1;
@@ -46,14 +67,27 @@ pub struct Report {
     pub totals: Totals,
     pub decisions: Vec<Decision>,
     pub diagnostics: Vec<Diagnostic>,
-    /// `--max-requests`, for the summary; no part of the JSON.
-    pub max_requests: Option<u32>,
     /// Nothing was counted; the diagnostics are all there is. No part of the JSON.
     pub is_check: bool,
+    /// Where the site lives: `https://example.org/sub/`, or an invented host.
+    pub home: String,
+    pub verdict: Verdict,
+    /// `--journey`.
+    pub journey: Option<Journey>,
+}
+
+/// What was found against the limits of the run.
+#[derive(Debug, Clone, Default)]
+pub struct Verdict {
+    /// By page: whether some limit is about it. Empty without limits.
+    pub judged: Vec<bool>,
+    pub violations: Vec<Violation>,
+    /// With the baseline.
+    pub comparison: Option<Comparison>,
 }
 
 /// How the numbers were taken.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Measured {
     /// The level of the gzip sizes.
     pub gzip: String,
@@ -65,7 +99,7 @@ pub struct Measured {
 }
 
 /// CSS pixels.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Viewport {
     pub width: u32,
     pub height: u32,
@@ -78,11 +112,14 @@ pub struct Page {
     pub before: Views,
     /// `None` where nothing was built.
     pub after: Option<Views>,
-    /// What the page refers to, of SITE and of OUT. The page itself is counted in the views but not listed.
+    /// The page itself; counted in the views, not listed among the requests.
+    #[serde(serialize_with = "document")]
+    pub document: Weight,
+    /// What the page refers to, of SITE and of OUT.
     pub requests: Vec<Request>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Views {
     /// With an empty cache.
     pub first: View,
@@ -90,14 +127,14 @@ pub struct Views {
     pub follow_up: View,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct View {
     pub requests: u64,
     pub bytes: Bytes,
 }
 
 /// Bodies as a client receives them under each content coding, with `request_overhead` for each request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Bytes {
     pub identity: u64,
     pub gzip: u64,
@@ -115,10 +152,54 @@ pub struct Request {
     #[serde(serialize_with = "shared")]
     pub initiator: Arc<str>,
     pub state: State,
+    /// Written once for each URL, among the `resources`.
+    #[serde(skip)]
+    pub weight: Arc<Weight>,
+    /// Whether the follow-up view makes it.
+    pub follow_up: Sides<bool>,
+}
+
+/// One thing for SITE and one for OUT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Sides<T> {
+    pub before: T,
+    pub after: T,
+}
+
+/// Of which of the two sites a number is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    Before,
+    After,
+}
+
+/// What one request for a URL takes; bytes as in a view, the overhead of the request among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Weight {
+    #[serde(rename = "type")]
+    pub content: Content,
+    /// Whether every view asks for it again: documents, and what is missing.
+    pub revalidated: bool,
+    /// `None` where no page of that site requests it.
+    #[serde(flatten)]
+    pub bytes: Sides<Option<Bytes>>,
+}
+
+/// What is sent, in the few types that budgets speak of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Content {
+    Html,
+    Css,
+    Js,
+    Image,
+    Font,
+    Media,
+    Other,
 }
 
 /// What became of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
     Kept,
@@ -240,7 +321,12 @@ impl Views {
 }
 
 impl View {
-    fn add(&mut self, other: &View) {
+    /// One request that takes these bytes.
+    pub fn one(bytes: Bytes) -> View {
+        View { requests: 1, bytes }
+    }
+
+    pub fn add(&mut self, other: &View) {
         self.requests += other.requests;
         self.bytes.identity += other.bytes.identity;
         self.bytes.gzip += other.bytes.gzip;
@@ -253,9 +339,150 @@ impl Page {
     pub fn latest(&self) -> &Views {
         self.after.as_ref().unwrap_or(&self.before)
     }
+
+    /// The side that `latest` is of.
+    pub fn latest_side(&self) -> Side {
+        match self.after {
+            Some(_) => Side::After,
+            None => Side::Before,
+        }
+    }
+
+    /// What the first view requests on one side, the page itself left out, with what each takes.
+    pub fn loads(&self, side: Side, measured: &Measured) -> impl Iterator<Item = (&Request, View)> {
+        let overhead = measured.request_overhead;
+        self.requests
+            .iter()
+            .filter_map(move |request| Some((request, request.load(side, overhead)?)))
+    }
+}
+
+impl Report {
+    pub fn page(&self, path: &SitePath) -> Option<&Page> {
+        let at = self.pages.binary_search_by(|page| page.path.cmp(path));
+        at.ok().map(|at| &self.pages[at])
+    }
+
+    /// Compares with the limits and keeps what was found.
+    pub fn judge(&mut self, budgets: &Budgets) {
+        let (violations, comparison) = check(self, budgets);
+        let judged = match budgets.is_empty() {
+            true => Vec::new(),
+            false => self.pages.iter().map(|page| budgets.holds_for(page)).collect(),
+        };
+        self.verdict = Verdict {
+            judged,
+            violations,
+            comparison,
+        };
+    }
+}
+
+impl<T: Copy> Sides<T> {
+    pub fn of(&self, side: Side) -> T {
+        match side {
+            Side::Before => self.before,
+            Side::After => self.after,
+        }
+    }
+}
+
+impl Request {
+    /// Whether that site makes it and it counts.
+    pub fn counts(&self, side: Side) -> bool {
+        match side {
+            Side::Before => self.state.counts_before(),
+            Side::After => self.state.counts_after(),
+        }
+    }
+
+    /// What it takes on a first view, if it is made. A redirect is two requests.
+    pub fn load(&self, side: Side, overhead: u64) -> Option<View> {
+        if !self.counts(side) {
+            return None;
+        }
+        let mut view = View::one(self.weight.bytes.of(side).unwrap_or_default());
+        if self.state == State::Redirect {
+            let empty = Bytes {
+                identity: overhead,
+                gzip: overhead,
+                br: overhead,
+            };
+            view.add(&View::one(empty));
+        }
+        Some(view)
+    }
+}
+
+impl Content {
+    pub const ALL: [Content; 7] = [
+        Content::Html,
+        Content::Css,
+        Content::Js,
+        Content::Image,
+        Content::Font,
+        Content::Media,
+        Content::Other,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Content::Html => "html",
+            Content::Css => "css",
+            Content::Js => "js",
+            Content::Image => "image",
+            Content::Font => "font",
+            Content::Media => "media",
+            Content::Other => "other",
+        }
+    }
+
+    /// By what the answer is used for, where that says it, else by the type of the file.
+    pub fn of(kind: Kind, media: Media) -> Content {
+        match kind {
+            Kind::Stylesheet => Content::Css,
+            Kind::Script => Content::Js,
+            Kind::Image | Kind::Icon | Kind::SvgImage | Kind::SvgUse => Content::Image,
+            Kind::Font => Content::Font,
+            Kind::Media => Content::Media,
+            Kind::Document | Kind::Refresh => Content::Html,
+            Kind::Manifest | Kind::Preload | Kind::Prefetch | Kind::Meta | Kind::Link => match media {
+                Media::Html | Media::Xhtml => Content::Html,
+                Media::Css => Content::Css,
+                Media::Script => Content::Js,
+                Media::Svg
+                | Media::Png
+                | Media::Gif
+                | Media::Jpeg
+                | Media::Webp
+                | Media::Avif
+                | Media::Bmp
+                | Media::Ico => Content::Image,
+                Media::Font => Content::Font,
+                Media::Video | Media::Audio => Content::Media,
+                Media::Json | Media::Xml | Media::Text | Media::Manifest | Media::Other => Content::Other,
+            },
+        }
+    }
 }
 
 impl State {
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Kept => "kept",
+            State::Inlined => "inlined",
+            State::Combined => "combined",
+            State::Shared => "shared",
+            State::Same => "same",
+            State::Added => "added",
+            State::Lazy => "lazy",
+            State::Missing => "missing",
+            State::Redirect => "redirect",
+            State::External => "external",
+            State::Icon => "icon",
+        }
+    }
+
     pub const ALL: [State; 11] = [
         State::Kept,
         State::Inlined,
@@ -309,6 +536,11 @@ fn path<S: Serializer>(path: &SitePath, serializer: S) -> Result<S::Ok, S::Error
     serializer.collect_str(path)
 }
 
+/// Type and repetition of a page's own request need no words.
+fn document<S: Serializer>(weight: &Weight, serializer: S) -> Result<S::Ok, S::Error> {
+    weight.bytes.serialize(serializer)
+}
+
 fn shared<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(text)
 }
@@ -317,5 +549,9 @@ fn kind<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(kind_name(*kind))
 }
 
+#[cfg(test)]
+mod formats_tests;
+#[cfg(test)]
+mod limits_tests;
 #[cfg(test)]
 mod tests;

@@ -149,6 +149,11 @@ impl Mount {
         self
     }
 
+    /// The whole URL of the site's root; on an invented host where nobody says another one.
+    pub fn home(&self) -> String {
+        self.root.to_string()
+    }
+
     /// The path of the site's root on its server: `/`, or `/sub/`.
     pub fn path(&self) -> &str {
         self.root.path()
@@ -348,6 +353,22 @@ pub fn address(mount: &Mount, page: &SitePath) -> String {
         address.truncate(address.len() - "index.html".len());
     }
     address
+}
+
+/// The whole URL at which a browser opens a page of the site that lives at `home` (`Mount::home`).
+pub fn opened(home: &str, page: &SitePath) -> String {
+    let path = encode_path(page.as_bytes());
+    let path = match page.name() {
+        b"index.html" => &path[..path.len() - "index.html".len()],
+        _ => &path,
+    };
+    format!("{home}{path}")
+}
+
+/// The whole URL of an address (path and query) of the site that lives at `home`.
+pub fn at_home(home: &str, address: &str) -> String {
+    let origin = home.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
+    format!("{origin}{address}")
 }
 
 /// A reference to a file that is right at `base`, which a `<base href>` may have moved; `None` where the base is on
@@ -566,7 +587,7 @@ fn hex_digit(byte: u8) -> Option<u8> {
 
 /// Encodes what the URL parser would change and what is special in attributes or CSS; `/` stays. A comma is special
 /// in `srcset` only at the ends of a URL.
-fn encode_path(path: &[u8]) -> String {
+pub(crate) fn encode_path(path: &[u8]) -> String {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = String::with_capacity(path.len());
     for (i, &byte) in path.iter().enumerate() {

@@ -8,14 +8,15 @@ use super::{Compared, Draft};
 use crate::compare::{self, Views};
 use crate::diagnostic::Diagnostic;
 use crate::encode::{self, Coding};
-use crate::graph::{Destination, Graph, Initiator, Request};
+use crate::graph::{Address, AddressId, Destination, Graph, Initiator, Request};
 use crate::html::Kind;
-use crate::measure;
+use crate::measure::{self, Sizes};
+use crate::media::{self, Media};
 use crate::names::Names;
 use crate::options::Options;
 use crate::output::Written;
 use crate::plan::{Action, Decision, Shape};
-use crate::report::{self, Report, State};
+use crate::report::{self, Bytes, Content, Report, Sides, State, Weight};
 use crate::site::{Site, SitePath};
 
 pub(super) fn report(
@@ -23,78 +24,83 @@ pub(super) fn report(
     graph: &Graph,
     draft: &Draft<'_>,
     names: &Names,
-    written: Option<&[Written]>,
     compared: &Compared<'_>,
     mut diagnostics: Vec<Diagnostic>,
     options: &Options,
 ) -> Report {
     let overhead = options.request_overhead;
-    let mut texts = Texts::new(graph);
+    let mut texts = Texts::new(site, compared, overhead);
+    let cached = Cached::new(compared);
     let mut pages = Vec::with_capacity(graph.pages.len());
     for (index, facts) in graph.pages.iter().enumerate() {
-        let later = compared
-            .after
-            .as_ref()
-            .map(|(views, graph)| (views[index], *graph));
+        let later = compared.after.as_ref();
         pages.push(report::Page {
             path: site.file(facts.file).path.clone(),
-            before: views(&compared.before[index], overhead),
-            after: later.map(|(v, _)| views(&v, overhead)),
+            before: views(&compared.before.views[index], overhead),
+            after: later.map(|side| views(&side.views[index], overhead)),
+            document: report::Weight {
+                content: Content::Html,
+                revalidated: true,
+                bytes: Sides {
+                    before: Some(bytes(compared.before.documents[index], 1, overhead)),
+                    after: later.map(|side| bytes(side.documents[index], 1, overhead)),
+                },
+            },
             requests: requests(
                 site,
                 graph,
-                later.map(|(_, graph)| (graph, compared)),
+                later.map(|side| (side.graph, compared)),
                 index as u32,
                 draft.shape,
+                &cached,
                 &mut texts,
             ),
         });
     }
     diagnostics.sort();
     diagnostics.dedup();
-    let levels = measure::levels(options);
     let mut totals = report::Totals::of(&pages, site.files.len() as u64);
     totals.policy = policy_needs(graph, draft, options);
     totals.policy.extend(names.policy_needs(draft.site, options));
     totals.asked_for = compared.whole.as_ref().map(|whole| {
         let sum = |views: &[Views]| views.iter().map(|v| views_sum(v, overhead)).fold([0; 6], add);
-        let after = compared.after.as_ref().map_or(&[][..], |(views, _)| views);
+        let after = compared.after.as_ref().map_or(&[][..], |side| &side.views);
         asked_for(sum(whole), sum(after), options)
     });
-    totals.written = written.map(|written| summed(draft.site, written));
     Report {
         entry: graph
             .entry
             .map(|entry| site.file(graph.pages[entry as usize].file).path.clone()),
-        measured: report::Measured {
-            gzip: encode::level_name(Coding::Gzip, levels.gzip),
-            brotli: encode::level_name(Coding::Brotli, levels.brotli),
-            viewport: report::Viewport {
-                width: options.viewport.0,
-                height: options.viewport.1,
-            },
-            request_overhead: overhead,
-        },
+        measured: measured(options),
         pages,
         totals,
         decisions: decisions(draft, names),
         diagnostics,
-        max_requests: None,
         is_check: false,
+        home: graph.mount.home(),
+        verdict: report::Verdict::default(),
+        journey: None,
+    }
+}
+
+/// How a run with these options takes its numbers.
+pub fn measured(options: &Options) -> report::Measured {
+    let levels = measure::levels(options);
+    report::Measured {
+        gzip: encode::level_name(Coding::Gzip, levels.gzip),
+        brotli: encode::level_name(Coding::Brotli, levels.brotli),
+        viewport: report::Viewport {
+            width: options.viewport.0,
+            height: options.viewport.1,
+        },
+        request_overhead: options.request_overhead,
     }
 }
 
 fn views(views: &Views, overhead: u64) -> report::Views {
-    let view = |count: &compare::Count| {
-        let sum = |bytes: u64| bytes + count.requests * overhead;
-        report::View {
-            requests: count.requests,
-            bytes: report::Bytes {
-                identity: sum(count.bytes.identity),
-                gzip: sum(count.bytes.gzip),
-                br: sum(count.bytes.br),
-            },
-        }
+    let view = |count: &compare::Count| report::View {
+        requests: count.requests,
+        bytes: bytes(count.bytes, count.requests, overhead),
     };
     report::Views {
         first: view(&views.first),
@@ -102,28 +108,130 @@ fn views(views: &Views, overhead: u64) -> report::Views {
     }
 }
 
-/// Shared strings of the report: most pages name the same few files.
-struct Texts {
-    urls: Vec<Arc<str>>,
-    initiators: HashMap<String, Arc<str>>,
+/// Bodies with what the requests for them cost.
+fn bytes(sizes: Sizes, requests: u64, overhead: u64) -> Bytes {
+    let sum = |bytes: u64| bytes + requests * overhead;
+    Bytes {
+        identity: sum(sizes.identity),
+        gzip: sum(sizes.gzip),
+        br: sum(sizes.br),
+    }
 }
 
-impl Texts {
-    fn new(graph: &Graph) -> Texts {
-        let urls = graph
-            .addresses
-            .iter()
-            .map(|a| Arc::from(a.url.as_str()))
-            .collect();
+/// The addresses that a follow-up view finds in the cache.
+struct Cached {
+    before: HashSet<AddressId>,
+    /// By the names of SITE.
+    after: HashSet<String>,
+}
+
+impl Cached {
+    fn new(compared: &Compared<'_>) -> Cached {
+        let after = compared.after.iter().flat_map(|side| {
+            compare::cached(side.graph).into_iter().map(|address| {
+                let url = &side.graph.addresses[address as usize].url;
+                compared.old(url).into_owned()
+            })
+        });
+        Cached {
+            before: compare::cached(compared.before.graph),
+            after: after.collect(),
+        }
+    }
+}
+
+/// What the report shares: most pages name the same few files.
+struct Texts<'a> {
+    urls: Vec<Arc<str>>,
+    /// Of SITE, by address, as first asked for.
+    weights: Vec<Option<Arc<Weight>>>,
+    initiators: HashMap<String, Arc<str>>,
+    /// What only OUT asks for, by URL.
+    added: HashMap<String, Arc<Weight>>,
+    sizes: &'a [Sizes],
+    /// Of SITE, by address: asked for again on every view.
+    revalidated: Vec<bool>,
+    /// Of OUT, by URL; the second part as above.
+    later: HashMap<Cow<'a, str>, (Sizes, bool)>,
+    media: Vec<Media>,
+    overhead: u64,
+    /// Of what is not requested from this site.
+    nothing: Arc<Weight>,
+}
+
+impl<'a> Texts<'a> {
+    fn new(site: &Site, compared: &'a Compared<'_>, overhead: u64) -> Texts<'a> {
+        let addresses = &compared.before.graph.addresses;
+        let media = |a: &Address| match a.to {
+            Destination::File(file) => site.file(file).media,
+            Destination::Redirect | Destination::Missing => named(&a.url),
+        };
+        let later = compared.after.iter().flat_map(|side| {
+            let addresses = side.graph.addresses.iter().zip(&side.sizes).enumerate();
+            addresses.map(|(i, (a, sizes))| {
+                let revalidated = side.graph.is_revalidated(i as AddressId);
+                (compared.old(&a.url), (*sizes, revalidated))
+            })
+        });
+        let ids = 0..addresses.len() as AddressId;
         Texts {
-            urls,
+            urls: addresses.iter().map(|a| Arc::from(a.url.as_str())).collect(),
+            weights: vec![None; addresses.len()],
             initiators: HashMap::new(),
+            added: HashMap::new(),
+            sizes: &compared.before.sizes,
+            later: later.collect(),
+            revalidated: ids.map(|id| compared.before.graph.is_revalidated(id)).collect(),
+            media: addresses.iter().map(media).collect(),
+            overhead,
+            nothing: Arc::new(Weight {
+                content: Content::Other,
+                revalidated: false,
+                bytes: Sides::default(),
+            }),
         }
     }
 
-    fn added(&mut self, url: &str) -> Arc<str> {
-        let shared = self.initiators.entry(url.to_owned());
-        shared.or_insert_with_key(|url| Arc::from(url.as_str())).clone()
+    fn weight(&mut self, address: AddressId, kind: Kind) -> Arc<Weight> {
+        let index = address as usize;
+        let later = self.later(&self.urls[index]);
+        let weight = || {
+            Arc::new(Weight {
+                content: Content::of(kind, self.media[index]),
+                revalidated: self.revalidated[index],
+                bytes: Sides {
+                    before: Some(bytes(self.sizes[index], 1, self.overhead)),
+                    after: later,
+                },
+            })
+        };
+        self.weights[index].get_or_insert_with(weight).clone()
+    }
+
+    fn later(&self, url: &str) -> Option<Bytes> {
+        let (sizes, _) = self.later.get(url)?;
+        Some(bytes(*sizes, 1, self.overhead))
+    }
+
+    fn added_weight(&mut self, url: &str, kind: Kind) -> Arc<Weight> {
+        if let Some(known) = self.added.get(url) {
+            return known.clone();
+        }
+        let weight = Arc::new(Weight {
+            content: Content::of(kind, named(url)),
+            revalidated: self.later.get(url).is_some_and(|(_, again)| *again),
+            bytes: Sides {
+                before: None,
+                after: self.later(url),
+            },
+        });
+        self.added.insert(url.to_owned(), weight.clone());
+        weight
+    }
+
+    fn shared(&mut self, text: &str) -> Arc<str> {
+        let shared = self.initiators.entry(text.to_owned());
+        shared.or_insert_with_key(|text| Arc::from(text.as_str())).clone()
     }
 
     fn initiator(&mut self, site: &Site, graph: &Graph, request: &Request) -> Arc<str> {
@@ -133,11 +241,14 @@ impl Texts {
             Initiator::StyleElement => "style element".to_owned(),
             Initiator::StyleAttribute => "style attribute".to_owned(),
         };
-        self.initiators
-            .entry(name)
-            .or_insert_with_key(|name| Arc::from(name.as_str()))
-            .clone()
+        self.shared(&name)
     }
+}
+
+/// The type that a URL's path says.
+fn named(url: &str) -> Media {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    media::by_name(&SitePath::new(path))
 }
 
 fn requests(
@@ -146,7 +257,8 @@ fn requests(
     after: Option<(&Graph, &Compared<'_>)>,
     page: u32,
     shape: Option<&Shape>,
-    names: &mut Texts,
+    cached: &Cached,
+    names: &mut Texts<'_>,
 ) -> Vec<report::Request> {
     let later: Option<HashSet<Cow<'_, str>>> = after.map(|(out, compared)| {
         compare::requests(out, page)
@@ -186,14 +298,24 @@ fn requests(
             kind: request.kind,
             initiator: names.initiator(site, graph, request),
             state,
+            weight: names.weight(request.address, request.kind),
+            follow_up: Sides {
+                before: !cached.before.contains(&request.address),
+                after: state.counts_after()
+                    && later.is_some()
+                    && !cached.after.contains(address.url.as_str()),
+            },
         });
     }
-    let markup: Arc<str> = Arc::from("markup");
+    let markup = names.shared("markup");
+    let nothing = names.nothing.clone();
     let other = |url: Arc<str>, kind: Kind, state: State| report::Request {
         url,
         kind,
         initiator: markup.clone(),
         state,
+        weight: nothing.clone(),
+        follow_up: Sides::default(),
     };
     // What only OUT asks for: sheets that were made of others.
     let known: HashSet<&str> = compare::requests(graph, page)
@@ -206,8 +328,16 @@ fn requests(
     {
         let (out, compared, request) = request;
         let url = out.addresses[request.address as usize].url.as_str();
-        if !known.contains(&*compared.old(url)) && added.insert(url) {
-            list.push(other(names.added(url), request.kind, State::Added));
+        let old = compared.old(url);
+        if !known.contains(&*old) && added.insert(url) {
+            list.push(report::Request {
+                weight: names.added_weight(url, request.kind),
+                follow_up: Sides {
+                    before: false,
+                    after: !cached.after.contains(&*old),
+                },
+                ..other(names.shared(url), request.kind, State::Added)
+            });
         }
     }
     list.extend(
@@ -220,7 +350,7 @@ fn requests(
         facts
             .external
             .iter()
-            .map(|url| other(Arc::from(url.as_str()), Kind::Meta, State::External)),
+            .map(|url| other(names.shared(url), Kind::Meta, State::External)),
     );
     list
 }
@@ -304,7 +434,8 @@ fn asked_for(whole: [i64; 6], after: [i64; 6], options: &Options) -> report::Ask
     }
 }
 
-fn summed(site: &Site, written: &[Written]) -> report::Written {
+/// What became of the files.
+pub(super) fn summed(site: &Site, written: &[Written]) -> report::Written {
     let mut sum = report::Written::default();
     for (file, written) in site.files.iter().zip(written) {
         if file.variant_of.is_some() {

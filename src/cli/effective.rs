@@ -7,6 +7,7 @@ use toml::{Table, Value};
 
 use super::settings::Settings;
 use crate::config::{self, File};
+use crate::report::Budgets;
 
 /// Settings of which nothing is left unsaid that has a default.
 #[derive(Debug)]
@@ -36,6 +37,12 @@ impl Effective {
             Some(place) if !self.typed.contains_key(key) => format!("{place}: {key}"),
             _ => format!("--{key}"),
         }
+    }
+
+    /// The limits that are in effect, and what of them cannot be checked.
+    pub fn budgets(&self) -> anyhow::Result<(Budgets, Vec<String>)> {
+        let place = |nth| self.file.as_ref().and_then(|file| file.budget(nth));
+        self.settings.budgets(place)
     }
 
     fn source(&self, key: &str) -> String {

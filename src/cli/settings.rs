@@ -7,16 +7,21 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use encoding_rs::Encoding;
 use globset::Glob;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::value::{self, Bytes, Checked, Color, Measure, Number, Skip, Viewport};
+use super::budget::BudgetSource;
+use super::destination::{Destination, one_or_many};
+use super::value::{self, Annotations, Bytes, Checked, Color, Measure, Number, Skip, Viewport};
 use crate::cache;
 use crate::css::Targets;
 use crate::encode::{Coding, Effort};
 use crate::options::{Network, Options, Prefer, Rule};
-use crate::report::{Codes, Levels};
+use crate::report::baseline::{self, Allowance};
+use crate::report::budget::{self, Budgets};
+use crate::report::{Codes, Levels, lighthouse};
 use crate::traffic;
 use crate::url::{Mount, Root};
 
@@ -181,10 +186,31 @@ pub struct Settings {
     /// Say nothing of this code. Repeatable
     #[arg(long, value_name = "CODE", help_heading = OUTPUT)]
     pub allow: Option<Vec<Checked<Codes>>>,
-    /// Write the whole report to this file (.json)
+    /// Limits on what pages request: a budget.json of Lighthouse. Repeatable [default: `[budget]` of fewer.toml]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_parser = OsStringValueParser::new().map(BudgetSource::from))]
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub budget: Option<Vec<BudgetSource>>,
+    /// The content coding that budgets and the baseline count bytes in
+    #[arg(long, value_name = "CODING", help_heading = OUTPUT)]
+    pub budget_coding: Option<budget::Coding>,
+    /// Fail (exit status 1) when a page makes more requests than in this earlier report (.json), or takes more bytes
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     #[serde(serialize_with = "shown")]
-    pub report: Option<PathBuf>,
+    pub baseline: Option<PathBuf>,
+    /// Percent of bytes that a page may take more than in the baseline
+    #[arg(long, value_name = "PERCENT", help_heading = OUTPUT)]
+    pub max_growth: Option<Number<0, 1_000_000>>,
+    /// Count a visit of these pages, separated by commas, with what each step leaves in the cache
+    #[arg(long, value_name = "PAGES", value_delimiter = ',', help_heading = OUTPUT)]
+    pub journey: Option<Vec<String>>,
+    /// Write the report to this file: .json, .html, .md, .xml (JUnit), .sarif, .har or .csv, or FORMAT:FILE; `-` is
+    /// standard output. Repeatable
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT, value_parser = OsStringValueParser::new().map(Destination::from))]
+    #[serde(default, deserialize_with = "one_or_many")]
+    pub report: Option<Vec<Destination>>,
+    /// Print what is wrong as lines that this CI shows beside the code
+    #[arg(long, value_name = "CI", help_heading = OUTPUT)]
+    pub annotations: Option<Annotations>,
     /// Threads, at most 256; 0 is one per core
     #[arg(long, value_name = "N", help_heading = OUTPUT)]
     pub threads: Option<Number<0, 256>>,
@@ -271,7 +297,13 @@ impl Settings {
             max_requests: self.max_requests.or(other.max_requests),
             deny: self.deny.or(other.deny),
             allow: self.allow.or(other.allow),
+            budget: self.budget.or(other.budget),
+            budget_coding: self.budget_coding.or(other.budget_coding),
+            baseline: self.baseline.or(other.baseline),
+            max_growth: self.max_growth.or(other.max_growth),
+            journey: self.journey.or(other.journey),
             report: self.report.or(other.report),
+            annotations: self.annotations.or(other.annotations),
             threads: self.threads.or(other.threads),
             verbose: self.verbose.or(other.verbose),
             color: self.color.or(other.color),
@@ -333,7 +365,13 @@ impl Settings {
             max_requests: None,
             deny: Some(Vec::new()),
             allow: Some(Vec::new()),
+            budget: None,
+            budget_coding: Some(budget::Coding::Br),
+            baseline: None,
+            max_growth: Some(Number::near(5)),
+            journey: None,
             report: None,
+            annotations: Some(Annotations::None),
             threads: Some(Number::near(options.threads as u64)),
             verbose: Some(false),
             color: Some(Color::Auto),
@@ -389,7 +427,13 @@ impl Settings {
             max_requests: _,
             deny: _,
             allow: _,
+            budget: _,
+            budget_coding: _,
+            baseline: _,
+            max_growth: _,
+            journey: _,
             report: _,
+            annotations: _,
             verbose: _,
             color: _,
         } = self;
@@ -460,7 +504,7 @@ impl Settings {
     pub fn from_folder(mut self, folder: &Path) -> Settings {
         for path in [
             &mut self.traffic,
-            &mut self.report,
+            &mut self.baseline,
             &mut self.keep_previous,
             &mut self.write_policy,
             &mut self.cache,
@@ -470,7 +514,53 @@ impl Settings {
         {
             *path = folder.join(&*path);
         }
+        let report = self
+            .report
+            .into_iter()
+            .flatten()
+            .map(|to| to.below(folder))
+            .collect();
+        self.report = Some(report).filter(|list: &Vec<_>| !list.is_empty());
+        let budget = self
+            .budget
+            .into_iter()
+            .flatten()
+            .map(|from| from.below(folder))
+            .collect();
+        self.budget = Some(budget).filter(|list: &Vec<_>| !list.is_empty());
         self
+    }
+
+    /// The limits that are meant, and what of them cannot be checked. Reads the files that they stand in. `place`:
+    /// where the n-th table of `fewer.toml` stands.
+    pub fn budgets(&self, place: impl Fn(usize) -> Option<String>) -> anyhow::Result<(Budgets, Vec<String>)> {
+        let coding = self.budget_coding.unwrap_or(budget::Coding::Br);
+        let mut budgets = Budgets {
+            max_requests: self.max_requests.map(Number::small),
+            ..Budgets::default()
+        };
+        let mut notes = Vec::new();
+        for (nth, source) in self.budget.iter().flatten().enumerate() {
+            match source {
+                BudgetSource::File(path) => {
+                    let (tables, found) = lighthouse::read(path, coding)?;
+                    budgets.tables.extend(tables);
+                    notes.extend(found);
+                }
+                BudgetSource::Table(table) => {
+                    let source = place(nth).unwrap_or_default();
+                    budgets.tables.push(table.budget(coding, source)?);
+                }
+            }
+        }
+        if let Some(path) = &self.baseline {
+            budgets.baseline = Some(Allowance {
+                baseline: baseline::read(path)?,
+                growth: self.max_growth.map_or(0, Number::get),
+                coding,
+            });
+        }
+        Ok((budgets, notes))
     }
 }
 

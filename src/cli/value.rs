@@ -107,7 +107,9 @@ impl<'de, T: Parse> Deserialize<'de> for Checked<T> {
 
 /// Parses inside of the visitor: the TOML reader knows the place of what is wrong only there, not of an item of a list
 /// that is refused later (as `try_from` does).
-fn parsed<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(deserializer: D) -> Result<T, D::Error> {
+pub(super) fn parsed<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
     struct Text<T>(PhantomData<T>);
 
     impl<T: FromStr<Err = String>> Visitor<'_> for Text<T> {
@@ -307,6 +309,14 @@ impl ValueEnum for Prefer {
 pub enum Measure {
     Fast,
     Full,
+}
+
+/// Whose lines in a log become annotations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Annotations {
+    None,
+    Github,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]

@@ -494,10 +494,7 @@ mod tests {
             &[
                 (false, "no browser knows `@medai`, did you mean `@media`?"),
                 (true, "only some browsers know `@-ms-viewport`"),
-            ]
-            .into_iter()
-            .collect::<Vec<_>>()
-            .as_slice(),
+            ],
         );
         check(
             "@keyframes x{from{colr:red}}",

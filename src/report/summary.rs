@@ -2,8 +2,10 @@
 //!
 //! Requests and bytes are averages over the pages, since a sum over all pages is a visit that nobody makes.
 
+use std::cmp::Ordering;
+
 use super::text::{Paint, average, change, clean, counted, grouped, shorten, size};
-use super::{Page, Report, View, over_budget, severity};
+use super::{Page, Report, Rule, Subject, View, Violation, severity};
 use crate::diagnostic::{Code, Severity};
 use crate::site::SitePath;
 
@@ -80,30 +82,100 @@ pub fn summary(report: &Report, width: usize, color: bool) -> String {
             lines.push(list(label, &kinds, width, &paint, style));
         }
     }
-    if let Some(limit) = report.max_requests {
-        let over = over_budget(report, limit);
-        if !over.is_empty() {
-            let mut items: Vec<String> = over
-                .iter()
-                .map(|violation| {
-                    format!(
-                        "{} {}",
-                        name(&violation.page, width.saturating_sub(LABEL + 55)),
-                        grouped(violation.requests)
-                    )
-                })
-                .collect();
-            let verb = if over.len() == 1 { "makes" } else { "make" };
-            let what = counted(over.len() as u64, "page");
-            let first = &items[0];
-            items[0] = format!(
-                "{what} {verb} more than {}: {first}",
-                counted(limit.into(), "request")
-            );
-            lines.push(list("over budget", &items, width, &paint, Paint::red));
+    lines.extend(against_baseline(report, width, &paint));
+    lines.extend(over_budget(report, width, &paint));
+    lines.join("\n") + "\n"
+}
+
+/// Pages that changed since the baseline; in a second line those that came or went.
+fn against_baseline(report: &Report, width: usize, paint: &Paint) -> Vec<String> {
+    let Some(comparison) = &report.verdict.comparison else {
+        return Vec::new();
+    };
+    let (mut better, mut worse) = (0, 0);
+    for (_, before, now) in &comparison.changed {
+        match now.first.requests.cmp(&before.first.requests) {
+            Ordering::Less => better += 1,
+            Ordering::Greater => worse += 1,
+            Ordering::Equal => {}
         }
     }
-    lines.join("\n") + "\n"
+    let changed = format!(
+        "{} with more requests, {} with fewer",
+        counted(worse, "page"),
+        grouped(better)
+    );
+    let mut lines = vec![list("baseline", &[changed], width, paint, Paint::bold)];
+    let new = comparison
+        .new
+        .iter()
+        .map(|path| clean(&path.to_string()))
+        .collect();
+    let gone: Vec<String> = comparison.vanished.iter().map(|path| clean(path)).collect();
+    let lists: [(&str, Vec<String>); 2] = [("new", new), ("gone", gone)];
+    // Two names and their numbers have to fit into the line.
+    let room = match lists.iter().all(|(_, names)| !names.is_empty()) {
+        true => 12,
+        false => NAME,
+    };
+    let items: Vec<String> = lists
+        .iter()
+        .filter_map(|(what, names)| {
+            let first = shorten(names.first()?, room);
+            let rest = if names.len() > 1 { ", ..." } else { "" };
+            Some(format!("{} {what} ({first}{rest})", grouped(names.len() as u64)))
+        })
+        .collect();
+    if !items.is_empty() {
+        lines.push(list("", &items, width, paint, Paint::bold));
+    }
+    lines
+}
+
+fn over_budget(report: &Report, width: usize, paint: &Paint) -> Option<String> {
+    let violations = &report.verdict.violations;
+    let first = violations.first()?;
+    let is_simple = |violation: &Violation| matches!(violation.rule, Rule::Budget(None));
+    let subject = |violation: &Violation| match &violation.subject {
+        Subject::Page(page) if is_simple(violation) => name(page, width.saturating_sub(LABEL + 55)),
+        Subject::Page(page) => name(page, width.saturating_sub(LABEL + 36)),
+        other => other.to_string(),
+    };
+    let mut items: Vec<String>;
+    if violations.iter().all(is_simple) {
+        let show = |violation: &Violation| format!("{} {}", subject(violation), grouped(violation.value));
+        items = violations.iter().map(show).collect();
+        let verb = if violations.len() == 1 { "makes" } else { "make" };
+        items[0] = format!(
+            "{} {verb} more than {}: {}",
+            counted(violations.len() as u64, "page"),
+            counted(first.limit, "request"),
+            items[0]
+        );
+    } else {
+        items = Vec::new();
+        for violation in violations {
+            let subject = subject(violation);
+            // Worst pages come in a row for each limit; a few names are enough.
+            if !items.contains(&subject) && items.len() < WORST + 1 {
+                items.push(subject);
+            }
+        }
+        let mut subjects: Vec<&Subject> = violations.iter().map(|violation| &violation.subject).collect();
+        subjects.sort_unstable();
+        subjects.dedup();
+        items.truncate(WORST);
+        let rest = subjects.len() - items.len().min(subjects.len());
+        items[0] = format!(
+            "{} broken: {}",
+            counted(violations.len() as u64, "limit"),
+            items[0]
+        );
+        if rest > 0 {
+            items.push(format!("{} more", grouped(rest as u64)));
+        }
+    }
+    Some(list("over budget", &items, width, paint, Paint::red))
 }
 
 fn head(report: &Report) -> String {

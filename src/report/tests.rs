@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::*;
 use crate::diagnostic::Code;
 
-fn site_path(text: &str) -> SitePath {
+pub(super) fn site_path(text: &str) -> SitePath {
     SitePath::new(text.as_bytes())
 }
 
-fn view(requests: u64, br: u64) -> View {
+pub(super) fn view(requests: u64, br: u64) -> View {
     View {
         requests,
         bytes: Bytes {
@@ -20,19 +20,44 @@ fn view(requests: u64, br: u64) -> View {
     }
 }
 
-fn views(first: (u64, u64), follow_up: (u64, u64)) -> Views {
+pub(super) fn views(first: (u64, u64), follow_up: (u64, u64)) -> Views {
     Views {
         first: view(first.0, first.1),
         follow_up: view(follow_up.0, follow_up.1),
     }
 }
 
-fn request(url: &str, kind: Kind, state: State) -> Request {
+pub(super) fn request(url: &str, kind: Kind, state: State) -> Request {
     Request {
         url: url.into(),
         kind,
         initiator: "css/site.css".into(),
         state,
+        weight: Arc::new(Weight {
+            content: Content::of(kind, Media::Png),
+            revalidated: state == State::Missing,
+            bytes: both(2_000),
+        }),
+        follow_up: Sides {
+            before: true,
+            after: state.counts_after(),
+        },
+    }
+}
+
+fn both(br: u64) -> Sides<Option<Bytes>> {
+    let bytes = Some(view(1, br).bytes);
+    Sides {
+        before: bytes,
+        after: bytes,
+    }
+}
+
+pub(super) fn document(br: u64) -> Weight {
+    Weight {
+        content: Content::Html,
+        revalidated: true,
+        bytes: both(br),
     }
 }
 
@@ -48,7 +73,7 @@ fn measured() -> Measured {
     }
 }
 
-fn finding(file: &str, at: usize, code: Code, message: &str) -> Diagnostic {
+pub(super) fn finding(file: &str, at: usize, code: Code, message: &str) -> Diagnostic {
     let mut diagnostic = Diagnostic::new(&site_path(file), Some(at), code, message);
     diagnostic.position = Some((1, at as u32 + 1));
     diagnostic
@@ -73,12 +98,13 @@ const KINDS: [Kind; 15] = [
 ];
 
 /// Three pages of a built site with a bit of everything.
-fn sample() -> Report {
+pub(super) fn sample() -> Report {
     let pages = vec![
         Page {
             path: site_path("docs/a.html"),
             before: views((14, 120_400), (5, 20_000)),
             after: Some(views((9, 110_000), (4, 19_900))),
+            document: document(4_000),
             requests: KINDS
                 .iter()
                 .map(|kind| request("/img/x.png", *kind, State::Kept))
@@ -88,6 +114,7 @@ fn sample() -> Report {
             path: site_path("docs/b.html"),
             before: views((6, 40_000), (2, 8_000)),
             after: Some(views((6, 39_000), (2, 8_000))),
+            document: document(4_000),
             requests: State::ALL
                 .iter()
                 .map(|state| request("/img/y.png", Kind::Image, *state))
@@ -97,6 +124,7 @@ fn sample() -> Report {
             path: site_path("index.html"),
             before: views((8, 60_000), (1, 4_000)),
             after: Some(views((5, 58_000), (1, 4_000))),
+            document: document(4_000),
             requests: Vec::new(),
         },
     ];
@@ -142,13 +170,28 @@ fn sample() -> Report {
                 "\u{202e}evil\u{7}",
             ),
         ],
-        max_requests: Some(8),
         is_check: false,
+        home: "http://fewer.invalid/".into(),
+        verdict: Verdict::default(),
+        journey: None,
     }
 }
 
+/// With `--max-requests`.
+pub(super) fn judged(mut report: Report, max_requests: u32) -> Report {
+    report.judge(&Budgets {
+        max_requests: Some(max_requests),
+        ..Budgets::default()
+    });
+    report
+}
+
+fn over_budget(report: &Report, max_requests: u32) -> Vec<Violation> {
+    judged(report.clone(), max_requests).verdict.violations
+}
+
 /// The same site, only measured.
-fn only_measured() -> Report {
+pub(super) fn only_measured() -> Report {
     let mut report = sample();
     for page in &mut report.pages {
         page.after = None;
@@ -156,7 +199,6 @@ fn only_measured() -> Report {
     report.totals = Totals::of(&report.pages, 512);
     report.entry = None;
     report.decisions.clear();
-    report.max_requests = None;
     report.diagnostics.clear();
     report
 }
@@ -242,6 +284,15 @@ fn json_says_what_the_report_holds() {
     assert_eq!(value["pages"][0]["before"]["first"]["bytes"]["identity"], 481_600);
     assert_eq!(value["pages"][0]["requests"][13]["kind"], "svg-image");
     assert_eq!(value["pages"][1]["requests"][6]["state"], "lazy");
+    assert_eq!(value["pages"][0]["document"]["after"]["br"], 4_000);
+    assert_eq!(
+        value["pages"][1]["requests"][1]["follow_up"],
+        serde_json::json!({"before": true, "after": false})
+    );
+    assert_eq!(value["resources"].as_array().unwrap().len(), 2);
+    assert_eq!(value["resources"][1]["url"], "/img/y.png");
+    assert_eq!(value["resources"][1]["type"], "image");
+    assert_eq!(value["resources"][1]["before"]["identity"], 8_000);
     assert_eq!(value["totals"]["before"]["first"]["requests"], 28);
     assert_eq!(value["totals"]["after"]["follow_up"]["bytes"]["br"], 31_900);
     assert_eq!(value["decisions"][0]["file"], "img/caf\\xE9.png");
@@ -266,7 +317,7 @@ fn the_order_of_properties_is_fixed() {
         "{\"schema\":1,\n\"entry\":\"index.html\",\n\"measured\":{\"gzip\":\"6\",\"brotli\":\"5\",\
          \"viewport\":{\"width\":1280,\"height\":900},\"request_overhead\":200},\n\"pages\":[\n"
     );
-    assert!(text.ends_with("]}\n"));
+    assert!(text.ends_with(",\n\"violations\":[],\n\"baseline\":null,\n\"journey\":null}\n"));
 }
 
 #[test]
@@ -285,7 +336,7 @@ fn every_page_is_a_line_of_its_own() {
 #[test]
 fn the_summary_of_a_build() {
     assert_eq!(
-        summary(&sample(), 80, false),
+        summary(&judged(sample(), 8), 80, false),
         "\
 3 pages, 512 files: 1,420 copied, 90 edited, 2 excluded
 average page    requests              bytes (brotli 5)
@@ -317,7 +368,7 @@ most requests   docs/a.html 14, index.html 8, docs/b.html 6
 
 #[test]
 fn the_summary_fits_its_columns() {
-    let mut report = sample();
+    let mut report = judged(sample(), 8);
     let long = format!("{}/\u{1b}[2J/{}.html", "deep".repeat(30), "name".repeat(30));
     for page in &mut report.pages {
         page.path = site_path(&long);
@@ -424,10 +475,7 @@ fn budgets() {
     // Before a build what SITE requests counts.
     let over = over_budget(&only_measured(), 13);
     assert_eq!(over.len(), 1);
-    assert_eq!(
-        (over[0].requests, over[0].limit, over[0].urls.len()),
-        (14, 13, 15)
-    );
+    assert_eq!((over[0].value, over[0].limit, over[0].urls.len()), (14, 13, 15));
     // Inlined, external and icon requests are not made by OUT.
     let pages = over_budget(&report, 0);
     assert_eq!(

@@ -2,8 +2,9 @@
 //!
 //! `cache` asks what a second build finds, and what becomes of large files.
 //! `fixtures` builds every folder of `fixtures/` and holds the `promises` against it; a new case is a new folder.
-//! `check` looks for faults, `cli` asks for exit codes and for what is (not) written, `determinism` for equal bytes, `pins` for the traps
-//! of dependencies that the code is built around, `readme` whether the README tells the truth, `settings` for
+//! `check` looks for faults, `cli` asks for exit codes and for what is (not) written, `determinism` for equal bytes,
+//! `pins` for the traps of dependencies that the code is built around, `formats` for reports and limits, `names` for
+//! names, hosts and seals, `readme` whether the README tells the truth, `settings` for
 //! `fewer.toml` and what explains it. A real browser
 //! looks at the fixtures in `cargo xtask e2e`.
 
@@ -19,6 +20,7 @@ mod cli;
 mod command;
 mod determinism;
 mod fixtures;
+mod formats;
 mod names;
 mod pins;
 mod promises;

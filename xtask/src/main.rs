@@ -13,6 +13,7 @@ mod css_bench;
 mod e2e;
 mod gen_site;
 mod expected;
+mod report;
 mod server;
 mod test;
 mod visit;
@@ -32,6 +33,11 @@ const TASKS: &[(&str, &str, Task)] = &[
         "e2e",
         "compare every fixture before and after a build in real Chromium",
         e2e::run,
+    ),
+    (
+        "report",
+        "work with the HTML report in real Chromium; --pictures DIR takes some",
+        report::run,
     ),
     (
         "bench",

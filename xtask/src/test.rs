@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::bail;
 
-use crate::{browser, e2e};
+use crate::{browser, e2e, report};
 
 /// Names and arguments of the steps that cargo does.
 const STEPS: &[(&str, &[&str])] = &[
@@ -89,6 +89,11 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     if let Err(error) = e2e::run(&[]) {
         eprintln!("e2e: {error:#}");
         failed.push("e2e");
+    }
+    println!("== report: cargo xtask report");
+    if let Err(error) = report::run(&[]) {
+        eprintln!("report: {error:#}");
+        failed.push("report");
     }
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));

@@ -171,7 +171,7 @@ fn resize(browser: &mut Browser, tab: &Tab, width: u32) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn picture(browser: &mut Browser, tab: &Tab, width: u32) -> anyhow::Result<String> {
+pub(crate) fn picture(browser: &mut Browser, tab: &Tab, width: u32) -> anyhow::Result<String> {
     let height = browser
         .evaluate(tab, FULL_HEIGHT)?
         .as_u64()
