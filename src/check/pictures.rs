@@ -61,9 +61,7 @@ fn examine(named: Media, bytes: &[u8]) -> Seen {
     let Some(is) = media::sniff(bytes) else {
         return match named == Media::Svg {
             // Compressed and UTF-16 pictures are not read here.
-            true if media::svg_root(bytes) || is_no_picture(bytes) => {
-                Seen::default()
-            }
+            true if media::svg_root(bytes) || is_no_picture(bytes) => Seen::default(),
             true if bytes.starts_with(LFS) => fault(Code::BrokenImage, LFS_SAYS.to_owned()),
             true => fault(
                 Code::BrokenImage,

@@ -493,11 +493,9 @@ mod tests {
             "@medai x{a{b:c}}@apply x;@-ms-viewport{width:1px}",
             &[
                 (false, "no browser knows `@medai`, did you mean `@media`?"),
+                (false, "no browser knows `@apply`"),
                 (true, "only some browsers know `@-ms-viewport`"),
-            ]
-            .into_iter()
-            .collect::<Vec<_>>()
-            .as_slice(),
+            ],
         );
         check(
             "@keyframes x{from{colr:red}}",

@@ -54,10 +54,13 @@ pub(crate) fn of(report: &Value, path: &str, side: Side) -> Option<Expected> {
 fn requests(page: &Value, side: Side) -> impl Iterator<Item = (&str, &str)> {
     let all = page["requests"].as_array().into_iter().flatten();
     let pairs = all.filter_map(|request| Some((request["url"].as_str()?, request["state"].as_str()?)));
-    pairs.filter(move |(_, state)| match (*state, side) {
-        ("external" | "icon", _) | ("added", Side::Before) => false,
-        ("inlined" | "combined" | "shared" | "same", Side::After) => false,
-        _ => true,
+    pairs.filter(move |(_, state)| {
+        !matches!(
+            (*state, side),
+            ("external" | "icon", _)
+                | ("added", Side::Before)
+                | ("inlined" | "combined" | "shared" | "same", Side::After)
+        )
     })
 }
 
