@@ -15,7 +15,17 @@ use crate::variants;
 /// Addresses that pages request and that answer with the same bytes.
 pub(super) fn duplicates(site: &Site, graph: &Graph) -> anyhow::Result<Vec<Diagnostic>> {
     let mut by_size: BTreeMap<u64, BTreeMap<FileId, Vec<&str>>> = BTreeMap::new();
-    for address in &graph.addresses {
+    // Icons are requested by the browser itself, once.
+    let mut requested = vec![false; graph.addresses.len()];
+    for request in graph.pages.iter().flat_map(|page| &*page.requests) {
+        requested[request.address as usize] = true;
+    }
+    for (address, _) in graph
+        .addresses
+        .iter()
+        .zip(requested)
+        .filter(|(_, requested)| *requested)
+    {
         let Destination::File(id) = address.to else {
             continue;
         };

@@ -218,21 +218,18 @@ impl Finder<'_> {
             self.say(toks, true, message);
             return;
         }
-        if CHECKED.binary_search(&name).is_err()
-            || written.len() > LONGEST
-            || is_open(&lower)
-            || self.fits(name, written)
-        {
+        if CHECKED.binary_search(&name).is_err() || written.len() > LONGEST || is_open(&lower) {
             return;
         }
-        let message = match value {
-            [] => format!("`{name}` has no value"),
-            [one] if one.kind == Kind::Number => {
-                format!(
-                    "`{name}: {written}` needs a unit, such as px: browsers drop it, except in quirks mode"
-                )
-            }
-            _ => format!("no browser takes this value of `{name}`: `{}`", shown(written)),
+        let message = if value.is_empty() {
+            format!("`{name}` has no value")
+        } else if takes_lengths(name) && has_bare_number(self.text, value) {
+            let value = shown(written);
+            format!("`{name}: {value}` needs a unit, such as px: browsers drop it, except in quirks mode")
+        } else if self.fits(name, written) {
+            return;
+        } else {
+            format!("no browser takes this value of `{name}`: `{}`", shown(written))
         };
         self.say(toks, false, message);
     }
@@ -254,6 +251,25 @@ fn is_typed(name: &str, value: &str) -> bool {
     }
     let parsed = Property::parse_string(PropertyId::from(name), value, ParserOptions::default());
     matches!(parsed, Ok(property) if !matches!(property, Property::Unparsed(_) | Property::Custom(_)))
+}
+
+/// Numbers in its values are lengths.
+fn takes_lengths(name: &str) -> bool {
+    name != "font-weight" && !name.ends_with("color") && !name.ends_with("style")
+}
+
+/// A number other than 0, outside of functions. lightningcss reads one as pixels.
+fn has_bare_number(text: &str, value: &[Tok]) -> bool {
+    let mut depth = 0usize;
+    value.iter().any(|tok| {
+        if tok.kind.opens() {
+            depth += 1;
+        } else if tok.kind == Kind::CloseParen {
+            depth = depth.saturating_sub(1);
+        }
+        let is_zero = |text: &str| text.parse::<f64>().is_ok_and(|number| number == 0.0);
+        depth == 0 && tok.kind == Kind::Number && !is_zero(tok.text(text))
+    })
 }
 
 /// Functions and names whose meaning is not known here: variables, prefixes, arithmetic that is newer than the parser.
@@ -473,7 +489,17 @@ mod tests {
                 ),
             ],
         );
-        check("a{color:var(--x);margin:calc(1px + 2em);border:-moz-x}", &[]);
+        check(
+            "a{margin:0 0.0 -0;border:0 none;font-weight:700;color:var(--x);margin:calc(1px + 2em);border:-moz-x}",
+            &[],
+        );
+        check(
+            "a{border:1 solid}",
+            &[(
+                false,
+                "`border: 1 solid` needs a unit, such as px: browsers drop it, except in quirks mode",
+            )],
+        );
     }
 
     #[test]
@@ -493,6 +519,7 @@ mod tests {
             "@medai x{a{b:c}}@apply x;@-ms-viewport{width:1px}",
             &[
                 (false, "no browser knows `@medai`, did you mean `@media`?"),
+                (false, "no browser knows `@apply`"),
                 (true, "only some browsers know `@-ms-viewport`"),
             ],
         );

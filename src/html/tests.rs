@@ -390,3 +390,25 @@ proptest::proptest! {
         check_spans(page.as_bytes(), UTF_8);
     }
 }
+
+#[test]
+fn ids_of_all_elements() {
+    let markup = b"<p id=a><b ID='b&amp;c' id=no>x</b><svg><g id=d></g></svg>\
+        <noscript><i id=e></i></noscript><template><i id=f></i></template><script id=g></script><p id><p class=x>";
+    let found: Vec<(usize, String, bool)> = scan_ids(markup, encoding_rs::UTF_8)
+        .ids
+        .into_iter()
+        .map(|id| (id.at, id.value, id.within.noscript || id.within.template))
+        .collect();
+    let at = |text: &str| std::str::from_utf8(markup).unwrap().find(text).unwrap();
+    let expected = [
+        (at("<p id=a"), "a", false),
+        (at("<b ID"), "b&c", false),
+        (at("<g id"), "d", false),
+        (at("<i id=e"), "e", true),
+        (at("<i id=f"), "f", true),
+        (at("<script id"), "g", false),
+    ];
+    assert_eq!(found, expected.map(|(at, id, inert)| (at, id.to_owned(), inert)));
+    assert!(scan(markup, encoding_rs::UTF_8).ids.is_empty());
+}

@@ -101,7 +101,6 @@ pub fn severity(code: Code) -> Severity {
         | Code::BrokenImage
         | Code::OversizedImage
         | Code::LargeDataUrl
-        | Code::DuplicateFile
         | Code::MixedContent => Severity::Warning,
         Code::UnreferencedFile
         | Code::HtmlOpaque
@@ -109,6 +108,7 @@ pub fn severity(code: Code) -> Severity {
         | Code::CssOpaque
         | Code::PolicyForbids
         | Code::ServiceWorker
+        | Code::DuplicateFile
         | Code::DuplicateId
         | Code::CssHack
         | Code::MissingSize => Severity::Note,
@@ -121,9 +121,7 @@ pub fn help(code: Code) -> &'static str {
         Code::MissingFile => {
             "add the file or correct the reference; each view pays a request for the error page"
         }
-        Code::OutsideRoot => {
-            "no server resolves such a path inside the site; write it without encoded slashes and dots"
-        }
+        Code::OutsideRoot => "write an address inside the site; where this one leads depends on the server",
         Code::LinkOutside => "copy what the link points to into SITE; nothing outside SITE is read",
         Code::LinkDangling => "remove the link or make what it points to",
         Code::LinkLoop => "remove the link; it points to a folder that contains it",

@@ -599,3 +599,35 @@ proptest! {
         resolve(&site, &mount, &with_base_element(&base, &href), &raw);
     }
 }
+
+#[test]
+fn references_that_lead_out() {
+    let check = |mount_at: Option<&str>, file: &str, raw: &str, expected: Option<Outside>| {
+        let mount = mount(mount_at).unwrap();
+        let base = base(&mount, &path(file));
+        assert_eq!(outside(&mount, &base, raw), expected, "{file} {raw}");
+    };
+    let climbs = Some(Outside::Climbs);
+    check(None, "index.html", "../a.png", climbs);
+    check(None, "a/index.html", "../a.png", None);
+    check(None, "a/b/c.html", "../../../d.png", climbs);
+    check(None, "a/b.html", "x/../../../d.png", climbs);
+    check(None, "a/b.html", "./x/.././../d.png", None);
+    check(None, "a.html", "%2e%2E/d.png", climbs);
+    check(None, "a.html", "..\\d.png", climbs);
+    check(None, "a.html", "a/b?../../..", None);
+    check(None, "a.html", "/../d.png", None);
+    check(None, "a.html", "https://example.org/../../x", None);
+    check(None, "a.html", "//host/../../x", None);
+    check(None, "a.html", "", None);
+    check(None, "a.html", "#../..", None);
+    check(Some("https://example.org/sub/"), "a.html", "../x", climbs);
+    check(Some("https://example.org/sub/"), "b/a.html", "../x", None);
+    let disk = Some(Outside::Disk);
+    check(None, "a.html", "file:///home/me/x.png", disk);
+    check(None, "a.html", "FILE:x.png", disk);
+    check(None, "a.html", "C:\\pictures\\x.png", disk);
+    check(None, "a.html", "c:/pictures/x.png", disk);
+    check(None, "a.html", "mailto:a@b", None);
+    check(None, "a.html", "x:y", None);
+}

@@ -440,3 +440,25 @@ impl<'i> selectors::parser::Parser<'i> for Namespaces {
             .map(|(_, url)| url.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_that_are_known() {
+        let check = |text: &str, expected| assert_eq!(accepts_selectors(text), expected, "{text}");
+        check("a:hover, b::before", true);
+        check("a:is(b, :hovr)", true);
+        check("&:hover", true);
+        check("> a", true);
+        check("svg|a", true);
+        check("a:hovr", false);
+        check("a:after.b", false);
+        check("a::-moz-selection", false);
+        check("a::-webkit-scrollbar", true);
+        check(".1", false);
+        check("a,,b", false);
+        check("", false);
+    }
+}

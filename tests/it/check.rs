@@ -1,5 +1,6 @@
 //! `fewer check`: every fault of one site, levels of codes, and that nothing is changed.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
@@ -13,8 +14,8 @@ fn every_fault_is_found_and_nothing_is_changed() {
     let site = folder.join("site");
     let before = tree(&site, false);
     let printed = |args: &[&str]| {
-        let mut all = vec!["check".as_ref(), site.as_os_str()];
-        all.extend(args.iter().map(std::ffi::OsStr::new));
+        let mut all = vec![OsStr::new("check"), site.as_os_str()];
+        all.extend(args.iter().map(OsStr::new));
         let output = run(all, 0);
         let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
         text.join("\n")

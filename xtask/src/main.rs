@@ -31,7 +31,7 @@ const TASKS: &[(&str, &str, Task)] = &[
     ),
     (
         "e2e",
-        "compare every fixture before and after a build in real Chromium",
+        "compare every fixture before and after a build in real Chromium; `--sites DIR...`: predicted and real requests",
         e2e::run,
     ),
     (

@@ -178,7 +178,10 @@ fn problems_point_at_the_fault() {
     check("a{b:}", &[2]);
     check("a{--b:}", &[]);
     check("a{};b{}", &[3]);
-    check("a{*b:c}", &[2]);
+    // Written for old browsers, on purpose.
+    check("a{*b:c}", &[]);
+    check("a{*b}", &[2]);
+    check("@-odd{a{b:c}}", &[]);
     check("a{b:c", &[1]);
     check("a{b:url(c d)}", &[4]);
     // The second quote opens a string that takes the brace with it.
