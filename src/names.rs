@@ -179,8 +179,9 @@ fn is_nameable(ground: Ground<'_>, file: FileId) -> bool {
     ) || media::is_image(entry.media)
         || is_map(&entry.path);
     let path = entry.path.as_bytes();
-    let apart =
-        path.starts_with(b".well-known/") || path == b"favicon.ico" || entry.path.name().starts_with(b".");
+    let apart = path.starts_with(b".well-known/")
+        || entry.path.name() == b"favicon.ico"
+        || entry.path.name().starts_with(b".");
     kind && !apart
         && entry.editable
         && entry.variant_of.is_none()
