@@ -304,7 +304,8 @@ impl Names {
 
     /// Whether a round without names could be better for these pages.
     pub(crate) fn touch(&self, pages: &[u32]) -> bool {
-        pages.iter().any(|page| self.pages.contains(page)) && !(self.named.is_empty() && self.away.is_empty())
+        let renames = self.named.values().any(|named| !named.alone) || !self.away.is_empty();
+        renames && pages.iter().any(|page| self.pages.contains(page))
     }
 
     /// Paths of OUT that are asked for on the other host.
