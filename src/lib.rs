@@ -9,6 +9,9 @@
 //! into them, small files that moved into pages. That gives another `Site`, whose files are SITE's with edits, and a
 //! few more; it is linked like SITE itself, and the later stages cannot tell the difference.
 //!
+//! Behind the plan `names` decides under which names and on which host pages ask for files; pages are written with them
+//! at the very end (`relink`), and what earlier deploys named is carried over (`previous`, `manifest`).
+//!
 //! Parsers find things and report byte spans; one pure step decides; the output is the original bytes with a
 //! sorted list of edits applied. What is not fully understood stays byte for byte as it was.
 //!

@@ -179,8 +179,9 @@ fn is_nameable(ground: Ground<'_>, file: FileId) -> bool {
     ) || media::is_image(entry.media)
         || is_map(&entry.path);
     let path = entry.path.as_bytes();
-    let apart =
-        path.starts_with(b".well-known/") || path == b"favicon.ico" || entry.path.name().starts_with(b".");
+    let apart = path.starts_with(b".well-known/")
+        || entry.path.name() == b"favicon.ico"
+        || entry.path.name().starts_with(b".");
     kind && !apart
         && entry.editable
         && entry.variant_of.is_none()
@@ -303,7 +304,8 @@ impl Names {
 
     /// Whether a round without names could be better for these pages.
     pub(crate) fn touch(&self, pages: &[u32]) -> bool {
-        pages.iter().any(|page| self.pages.contains(page)) && !(self.named.is_empty() && self.away.is_empty())
+        let renames = self.named.values().any(|named| !named.alone) || !self.away.is_empty();
+        renames && pages.iter().any(|page| self.pages.contains(page))
     }
 
     /// Paths of OUT that are asked for on the other host.

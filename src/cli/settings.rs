@@ -77,7 +77,7 @@ pub struct Settings {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true",
         hide_possible_values = true, help_heading = NAMES)]
     pub fingerprint: Option<bool>,
-    /// Carry over from this earlier OUT (it may be OUT itself, with --force) every file that was named by its bytes
+    /// Carry over from this earlier OUT, which may be OUT itself, every file that was named by its bytes
     #[arg(long, value_name = "OLD_OUT", help_heading = NAMES)]
     #[serde(serialize_with = "shown")]
     pub keep_previous: Option<PathBuf>,

@@ -111,10 +111,16 @@ pub(super) fn read(
     let stays = |file: &FileId| !inlined.contains(file) || seen.in_markup.contains(file);
     let used: Vec<FileId> = seen.used.iter().copied().filter(stays).collect();
     seen.used = used;
-    let in_css: BTreeSet<FileId> = facts
-        .uses
-        .iter()
-        .filter_map(|used| file_at(ground, used.address))
+    // What no rule shows now may be shown a moment later.
+    let of_sheets = facts.sheets.iter().flat_map(|&key| {
+        let targets = graph.sheets[key as usize].targets.iter().flatten();
+        targets.filter_map(|target| match target.to {
+            Destination::File(file) => Some(file),
+            _ => None,
+        })
+    });
+    let in_css: BTreeSet<FileId> = of_sheets
+        .chain(facts.uses.iter().filter_map(|used| file_at(ground, used.address)))
         .collect();
     let used: BTreeSet<FileId> = seen.used.iter().copied().collect();
     for file in preloads {

@@ -51,12 +51,12 @@ pub fn summary(report: &Report, width: usize, color: bool) -> String {
                 size(bytes.unsigned_abs())
             )
         };
-        let text = format!(
-            "{} on a first view, {} on a follow-up view",
+        let items = [format!(
+            "{} first view, {} follow-up view ({})",
             mean(asked.first.br),
-            mean(asked.follow_up.br)
-        );
-        let items = [format!("{}: {text}", asked.options.join(", "))];
+            mean(asked.follow_up.br),
+            asked.options.join(", ")
+        )];
         lines.push(list("asked for", &items, width, &paint, Paint::bold));
     }
     // A line each: two of them would not fit into one.

@@ -178,7 +178,14 @@ fn every_fixture_under_new_names() {
         }
         let again = work.path().join("again");
         let (_, rebuilt) = build(&out, &again, &args);
-        promises::no_new_holes(&report, &rebuilt);
+        // A copy of a sheet has the holes of the sheet.
+        let holes = |report: &Value| -> BTreeSet<String> {
+            let all = report["diagnostics"].as_array().unwrap().iter();
+            let missing = all.filter(|found| found["code"] == "missing-file");
+            missing.map(|found| found["message"].to_string()).collect()
+        };
+        let new: Vec<String> = holes(&rebuilt).difference(&holes(&report)).cloned().collect();
+        assert!(new.is_empty(), "{name}: {new:?}");
         promises::no_more_requests(&rebuilt);
     }
 }
@@ -454,11 +461,8 @@ fn files_go_to_the_other_host() {
         let out = tree(&place.at("out"), false);
         let page = text(&out, "index.html");
         for path in away {
-            assert!(
-                page.contains(&format!("\"https://cdn.example.com/x/{path}"))
-                    || page.contains(&format!("(https://cdn.example.com/x/{path}")),
-                "{more:?}: {path}\n{page}"
-            );
+            let address = format!("https://cdn.example.com/x/{path}");
+            assert!(page.contains(&address), "{more:?}: {path}\n{page}");
         }
         for path in here {
             assert!(
@@ -548,7 +552,7 @@ fn files_go_to_the_other_host() {
         "img-src 'self'; style-src 'self' https://cdn.example.com",
     ];
     // Where the server's policy is known, nothing is moved against it and nothing is left to ask for.
-    check(&policy, &["js/classic.js", "css/plain.css"], &["i/"], &[]);
+    check(&policy, &["js/classic.js"], &["i/", "css/plain.css"], &[]);
 }
 
 #[test]
