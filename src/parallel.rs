@@ -24,3 +24,8 @@ pub fn with_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) ->
 pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
     items.par_iter().map(work).collect()
 }
+
+/// Runs `work` beside the caller, until it ends by itself.
+pub fn beside(work: impl FnOnce() + Send + 'static) -> std::io::Result<std::thread::JoinHandle<()>> {
+    std::thread::Builder::new().name("beside".into()).spawn(work)
+}
