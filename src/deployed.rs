@@ -4,7 +4,7 @@
 //! In: the folder. Out: `Deployed`, from which `serve` answers and `server_config` writes configurations, so that the
 //! preview and the real server cannot disagree. Nothing is written here, and nothing outside the folder is read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -85,8 +85,14 @@ pub struct Deployed {
     pub error_page: bool,
     /// Names of index pages that occur, in the order of preference.
     pub indexes: Vec<&'static str>,
+    /// The text of `_headers`.
+    pub own_headers: String,
     /// What `_headers` asks for.
     pub rules: Rules,
+    /// `Content-Type` by extension (lower case), for every known one and those that stand behind a page's in OUT.
+    pub types: BTreeMap<String, String>,
+    /// Files beside which another one has the name of a variant without being of a type that gets any.
+    pub foreign: Vec<SitePath>,
     /// Paths of all files.
     pub files: BTreeSet<SitePath>,
     /// What was left out, one sentence each.
@@ -113,22 +119,26 @@ pub fn read(folder: &Path) -> anyhow::Result<Deployed> {
     let mut compressible: Vec<String> = options.encode_types.clone();
     compressible.sort();
     let read = |name: &str| site.find(name.as_bytes()).and_then(|id| site.read(id).ok());
-    let rules = read("_headers")
-        .map(|bytes| rules::parse(&String::from_utf8_lossy(&bytes), &mut notes))
-        .unwrap_or_default();
+    let own_headers = read("_headers").unwrap_or_default();
+    let own_headers = String::from_utf8_lossy(&own_headers).into_owned();
+    let rules = rules::parse(&own_headers, &mut notes);
     let indexes = INDEXES
         .into_iter()
         .filter(|name| site.files.iter().any(|file| file.path.name() == name.as_bytes()))
         .collect();
+    let utf8 = charset::utf8(&site);
     Ok(Deployed {
         codings,
+        types: types(&site, &utf8),
+        foreign: foreign(&site, &options),
         lookalikes,
         immutable,
         compressible,
-        utf8: charset::utf8(&site),
+        utf8,
         error_page: site.find(ERROR_PAGE.as_bytes()).is_some(),
         indexes,
         rules,
+        own_headers,
         files: site.files.iter().map(|file| file.path.clone()).collect(),
         root: site.root,
         notes,
@@ -136,15 +146,18 @@ pub fn read(folder: &Path) -> anyhow::Result<Deployed> {
 }
 
 impl Deployed {
+    /// Whether the file is another one in a coding.
+    pub fn is_variant(&self, path: &SitePath) -> bool {
+        Coded::ALL.into_iter().any(|coding| {
+            let plain = path.as_bytes().strip_suffix(coding.suffix().as_bytes());
+            plain.is_some_and(|plain| self.files.contains(&SitePath::new(plain)))
+        })
+    }
+
     /// `Content-Type` of a file.
     pub fn content_type(&self, path: &SitePath) -> String {
-        let extension = crate::media::type_extension(path);
-        let media = media_type::of(&extension);
-        if self.utf8.contains(&extension) {
-            format!("{media}; charset=utf-8")
-        } else {
-            media.to_string()
-        }
+        let known = self.types.get(&path.extension());
+        known.map_or_else(|| media_type::UNKNOWN.to_string(), String::clone)
     }
 }
 
@@ -152,6 +165,42 @@ impl Deployed {
 pub fn keeps_away(value: &str) -> bool {
     let value = value.to_ascii_lowercase();
     value.contains("no-store") || value.contains("private")
+}
+
+/// What is sent for each extension. Behind that of a page may stand a language, as in `index.html.en`.
+fn types(site: &Site, utf8: &BTreeSet<String>) -> BTreeMap<String, String> {
+    let told = |extension: &str| match utf8.contains(extension) {
+        true => format!("{}; charset=utf-8", media_type::of(extension)),
+        false => media_type::of(extension).to_string(),
+    };
+    let mut types: BTreeMap<String, String> = media_type::TYPES
+        .iter()
+        .map(|(extension, _)| (extension.to_string(), told(extension)))
+        .collect();
+    for file in &site.files {
+        let (last, kind) = (file.path.extension(), crate::media::type_extension(&file.path));
+        // Only what every syntax takes as a word.
+        if last != kind && last.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
+            types.entry(last).or_insert_with(|| told(&kind));
+        }
+    }
+    types
+}
+
+/// Files with a neighbour `X.gz` that is none of their variants.
+fn foreign(site: &Site, options: &Options) -> Vec<SitePath> {
+    site.files
+        .iter()
+        .map(|file| &file.path)
+        .filter(|path| !crate::variants::is_compressible(path, options))
+        .filter(|path| {
+            let mut variants = Coded::ALL
+                .iter()
+                .map(|c| [path.as_bytes(), c.suffix().as_bytes()].concat());
+            variants.any(|variant| site.find(&variant).is_some())
+        })
+        .cloned()
+        .collect()
 }
 
 /// Whether some file lies beside itself in this coding.

@@ -48,6 +48,7 @@ pub mod build;
 pub mod explain;
 pub mod deployed;
 pub mod serve;
+pub mod server_config;
 mod nearest;
 pub mod config;
 pub mod cli;

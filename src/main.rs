@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use fewer::cli::{self, Color, Command, Effective, Run, Settings};
 use fewer::report::{self, Report};
-use fewer::{build, config, disk, explain, parallel};
+use fewer::{build, config, deployed, disk, explain, parallel, serve, server_config};
 
 /// A budget failed.
 const OVER_BUDGET: u8 = 1;
@@ -29,6 +29,8 @@ fn run(command: &Command) -> anyhow::Result<ExitCode> {
         Command::Build(build) => run_build(build),
         Command::Report(report) => run_report(report),
         Command::Explain(explain) => run_explain(explain),
+        Command::Serve(serve) => run_serve(serve),
+        Command::ServerConfig(config) => run_server_config(config),
         Command::Config(config) => {
             let (file, _) = config::find(config.config.as_deref(), None)?;
             let effective = Effective::new(&config.settings, file)?;
@@ -76,6 +78,65 @@ fn run_explain(explain: &cli::Explain) -> anyhow::Result<ExitCode> {
     let text = parallel::with_threads(options.threads, work)?;
     clear_progress(&explain.run);
     write_out(&text?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Serves until the process is ended.
+fn run_serve(serve: &cli::Serve) -> anyhow::Result<ExitCode> {
+    let wishes = serve::Wishes {
+        port: serve.port,
+        prefix: serve.site.prefix.clone(),
+        max_age: serve.site.max_age,
+    };
+    let quiet = serve.quiet;
+    let server = serve::Server::start_as(&serve.out, &wishes, move |served| {
+        if !quiet {
+            // Nobody reads the listing any more: the preview goes on.
+            let _ = write_out(&format!("{served}\n"));
+        }
+    })?;
+    let url = format!("{}{}", server.origin(), wishes.prefix);
+    write_out(&format!("{url}\n"))?;
+    if serve.open
+        && let Err(error) = open::that_detached(&url)
+    {
+        eprintln!("note: no browser could be started: {error}: open {url}");
+    }
+    server.wait();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_server_config(config: &cli::ServerConfig) -> anyhow::Result<ExitCode> {
+    let deployed = deployed::read(&config.out)?;
+    let wishes = server_config::Wishes {
+        prefix: config.site.prefix.clone(),
+        host: config.host.clone(),
+        listen: config.listen.clone(),
+        root: config.root.clone(),
+        max_age: config.site.max_age,
+        codings: config.codings.clone(),
+        version: config.server_version,
+        htaccess: config.htaccess,
+        upstream: config.upstream.clone(),
+        folder: config.write.clone(),
+    };
+    let written = server_config::write(config.server, &deployed, &wishes)?;
+    match (&config.write, written.as_slice()) {
+        (Some(folder), _) => {
+            for file in &written {
+                disk::write_file(&folder.join(file.name), file.text.as_bytes())?;
+            }
+        }
+        (None, [file]) => write_out(&file.text)?,
+        (None, _) => anyhow::bail!(
+            "{} needs {} files: name a folder for them with --write",
+            config.server.name(),
+            written.len()
+        ),
+    }
+    for note in &deployed.notes {
+        eprintln!("note: {note}");
+    }
     Ok(ExitCode::SUCCESS)
 }
 

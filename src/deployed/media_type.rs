@@ -89,6 +89,13 @@ pub fn of(extension: &str) -> &'static str {
         .map_or(UNKNOWN, |at| TYPES[at].1)
 }
 
+/// Whether a `Content-Type` is that of pages, which are asked for anew on every view.
+pub fn is_page(content_type: &str) -> bool {
+    ["text/html", "application/xhtml+xml"]
+        .iter()
+        .any(|page| content_type.starts_with(page))
+}
+
 /// Whether a charset parameter means anything to the type and browsers heed it. XML and JSON say theirs themselves.
 pub fn takes_charset(extension: &str) -> bool {
     of(extension).starts_with("text/")

@@ -137,10 +137,17 @@ impl Rules {
 }
 
 impl Rule {
+    /// The value of `Cache-Control`, the last one if there are more.
+    pub fn cache_control(&self) -> Option<&str> {
+        let mut values = self.headers.iter().rev();
+        let found = values.find(|(name, _)| name.eq_ignore_ascii_case("cache-control"));
+        found.map(|(_, value)| value.as_str())
+    }
+
     /// A regular expression over a whole path for the addresses `of` finds, from the part of the syntax that PCRE and
-    /// RE2 share; nothing in it but letters, digits and `/_-.*+?()[]^$\`. `prefix` is where the site is mounted (`/`,
+    /// RE2 share; nothing in it but letters, digits and `/_-.*+?()[]{}^|\`. `prefix` is where the site is mounted (`/`,
     /// `/docs/`); `tail` may stand behind a file's name.
-    pub fn regex(&self, prefix: &str, tail: &str) -> String {
+    pub fn regex(&self, prefix: &str, tail: &str, dialect: Dialect) -> String {
         let mut pieces = self.pattern.clone();
         // Every spelling of the address of a page: `/a/`, `/a/index`, `/a/index.html`; `/a`, `/a.html`.
         let mut end = "";
@@ -161,7 +168,10 @@ impl Rule {
                 end = r"(\.html)?";
             }
         }
-        let mut out = format!("^{}", escape(prefix.strip_suffix('/').unwrap_or(prefix)));
+        let mut out = format!(
+            "(?s)^{}",
+            escape(prefix.strip_suffix('/').unwrap_or(prefix), dialect)
+        );
         let count = pieces.len();
         for (at, piece) in pieces.iter().enumerate() {
             match piece {
@@ -172,10 +182,10 @@ impl Rule {
                 }
                 Piece::Splat => out.push_str(".*"),
                 Piece::Placeholder => out.push_str("[^/]+"),
-                Piece::Text(text) => out.push_str(&escape(text)),
+                Piece::Text(text) => out.push_str(&escape(text, dialect)),
             }
         }
-        format!("{out}{end}{tail}$")
+        format!(r"{out}{end}{tail}\z")
     }
 }
 
@@ -183,14 +193,30 @@ fn is_empty(piece: Option<&Piece>) -> bool {
     matches!(piece, Some(Piece::Text(text)) if text.is_empty())
 }
 
-/// Text as a regular expression that matches it, byte by byte, without any sign that a configuration gives a meaning.
-pub fn escape(text: &str) -> String {
+/// How a server's regular expressions see text beyond ASCII.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// PCRE without its UTF mode: nginx, Apache, Varnish.
+    Bytes,
+    /// RE2: Caddy.
+    Characters,
+}
+
+/// Text as a regular expression that matches it, without any sign that a configuration gives a meaning.
+pub fn escape(text: &str, dialect: Dialect) -> String {
     let mut out = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'_' | b'-' => out.push(char::from(byte)),
-            b'.' => out.push_str(r"\."),
-            _ => out.push_str(&format!(r"\x{byte:02x}")),
+    for c in text.chars() {
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '/' | '_' | '-' => out.push(c),
+            '.' => out.push_str(r"\."),
+            c if c.is_ascii() => out.push_str(&format!(r"\x{:02x}", c as u32)),
+            c if dialect == Dialect::Characters => out.push_str(&format!(r"\x{{{:x}}}", c as u32)),
+            c => {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    out.push_str(&format!(r"\x{byte:02x}"));
+                }
+            }
         }
     }
     out
@@ -240,17 +266,20 @@ mod tests {
     fn patterns_as_regular_expressions() {
         let check = |pattern: &str, expected: &str| {
             let (rules, _) = rules(&format!("{pattern}\n  X-A: 1\n"));
-            assert_eq!(rules.0[0].regex("/", ""), expected, "{pattern}");
+            assert_eq!(rules.0[0].regex("/", "", Dialect::Bytes), expected, "{pattern}");
         };
-        check("/*", "^/.*$");
-        check("/docs/", r"^/docs/(index(\.html)?)?$");
-        check("/docs/index.html", r"^/docs/(index(\.html)?)?$");
-        check("/about", r"^/about(\.html)?$");
-        check("/about.html", r"^/about(\.html)?$");
-        check("/a b\"$.css", r"^/a\x20b\x22\x24\.css$");
-        check("/docs/*.html", r"^/docs/(.*\.html|(.*/)?[^/.]*)$");
-        check("/:lang/x", r"^/[^/]+/x(\.html)?$");
+        check("/*", r"(?s)^/.*\z");
+        check("/docs/", r"(?s)^/docs/(index(\.html)?)?\z");
+        check("/docs/index.html", r"(?s)^/docs/(index(\.html)?)?\z");
+        check("/about", r"(?s)^/about(\.html)?\z");
+        check("/about.html", r"(?s)^/about(\.html)?\z");
+        check("/a b\"$.css", r"(?s)^/a\x20b\x22\x24\.css\z");
+        check("/docs/*.html", r"(?s)^/docs/(.*\.html|(.*/)?[^/.]*)\z");
+        check("/:lang/x", r"(?s)^/[^/]+/x(\.html)?\z");
         let (rules, _) = rules("/a.css\n X-A: 1\n");
-        assert_eq!(rules.0[0].regex("/blog/", r"(\.br)?"), r"^/blog/a\.css(\.br)?$");
+        assert_eq!(
+            rules.0[0].regex("/blog/", r"(\.br)?", Dialect::Bytes),
+            r"(?s)^/blog/a\.css(\.br)?\z"
+        );
     }
 }

@@ -16,7 +16,6 @@ use super::place::{self, Place};
 use super::{Wishes, negotiate};
 use crate::deployed::{self, Coded, Deployed, ERROR_PAGE, FOR_EVER, media_type};
 use crate::disk;
-use crate::media::type_extension;
 use crate::site::SitePath;
 
 /// A folder and how it is served.
@@ -157,9 +156,8 @@ fn send<B>(
             &[path.as_bytes(), coding.suffix().as_bytes()].concat(),
         )
     };
-    let is_variant = |coding: &Coded| {
-        deployed.codings.contains(coding) && deployed.compressible.contains(&type_extension(path))
-    };
+    let is_variant =
+        |coding: &Coded| deployed.codings.contains(coding) && deployed.foreign.binary_search(path).is_err();
     let variants: Vec<(Coded, PathBuf)> = Coded::ALL
         .into_iter()
         .filter(is_variant)
@@ -247,23 +245,23 @@ fn policy(folder: &Folder, deployed: &Deployed, address: &str, path: &SitePath) 
         .strip_prefix(&folder.prefix)
         .map_or_else(|| file.clone(), |rest| format!("/{rest}"));
     let mut headers = deployed.rules.of(&request, &file);
-    let is_cache = |(name, _): &&(String, String)| name.eq_ignore_ascii_case("cache-control");
-    let own: Vec<&str> = headers
+    let is_cache = |(name, _): &(String, String)| name.eq_ignore_ascii_case("cache-control");
+    // The last rule counts: two values of it in one answer would contradict each other.
+    let own = headers
         .iter()
-        .filter(is_cache)
-        .map(|(_, value)| value.as_str())
-        .collect();
-    let keeps_away = own.iter().any(|value| deployed::keeps_away(value));
+        .rfind(|header| is_cache(header))
+        .map(|(_, value)| value.clone());
+    let keeps_away = own.as_deref().is_some_and(deployed::keeps_away);
     let ours = if deployed.immutable.contains(path) && !keeps_away {
         format!("public, max-age={FOR_EVER}, immutable")
-    } else if !own.is_empty() {
-        return headers;
-    } else if media_type::PAGES.contains(&type_extension(path).as_str()) {
+    } else if let Some(own) = own {
+        own
+    } else if media_type::is_page(&deployed.content_type(path)) {
         "no-cache".to_string()
     } else {
         fresh(folder.max_age)
     };
-    headers.retain(|header| !is_cache(&header));
+    headers.retain(|header| !is_cache(header));
     headers.push(("cache-control".into(), ours));
     headers
 }
