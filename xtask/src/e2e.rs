@@ -11,10 +11,10 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
+use fewer::serve::{Server, page_url};
 use serde_json::Value;
 
 use crate::browser::{self, Browser};
-use crate::server::{Server, page_url};
 use crate::visit::{self, Traffic, Visit, WIDTHS};
 
 /// Browsers side by side: they wait more than they work.
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
 }
 
 /// The binary beside this one, built in the same profile.
-fn build_program() -> anyhow::Result<PathBuf> {
+pub(crate) fn build_program() -> anyhow::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
         .args(["build", "--quiet", "--package", "fewer", "--bin", "fewer"])

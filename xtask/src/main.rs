@@ -10,7 +10,8 @@ mod bench;
 mod browser;
 mod css_bench;
 mod e2e;
-mod server;
+mod load;
+mod servers;
 mod test;
 mod visit;
 
@@ -29,6 +30,16 @@ const TASKS: &[(&str, &str, Task)] = &[
         "e2e",
         "compare every fixture before and after a build in real Chromium",
         e2e::run,
+    ),
+    (
+        "servers",
+        "ask real servers with the configurations that fewer writes",
+        servers::run,
+    ),
+    (
+        "load",
+        "what the blog costs nginx and Varnish before and after a build",
+        load::run,
     ),
     (
         "bench",

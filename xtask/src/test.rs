@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::bail;
 
-use crate::{browser, e2e};
+use crate::{browser, e2e, servers};
 
 /// Names and arguments of the steps that cargo does.
 const STEPS: &[(&str, &[&str])] = &[
@@ -89,6 +89,11 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     if let Err(error) = e2e::run(&[]) {
         eprintln!("e2e: {error:#}");
         failed.push("e2e");
+    }
+    println!("== servers: cargo xtask servers");
+    if let Err(error) = servers::run(&[]) {
+        eprintln!("servers: {error:#}");
+        failed.push("servers");
     }
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
