@@ -106,9 +106,17 @@ fn rules(context: &Context<'_>) -> String {
     let indexes = context.deployed.indexes.join(" ");
     let _ = write!(
         out,
-        "\n# No listing: a folder without a page is a 404.\nDirectoryIndex {}\nFileETag MTime Size\n",
+        "\n# No listing: a folder without a page is a 404.\nDirectoryIndex {}\nDirectorySlash Off\nFileETag MTime Size\n",
         if indexes.is_empty() { "disabled" } else { &indexes }
     );
+    let mount = context.mount();
+    if !mount.is_empty() {
+        let _ = writeln!(
+            out,
+            "RedirectMatch 301 \"^{}$\" \"{mount}/\"",
+            escape(mount, Dialect::Bytes)
+        );
+    }
     if context.deployed.error_page {
         let _ = writeln!(out, "ErrorDocument 404 {prefix}{ERROR_PAGE}");
     }
@@ -162,6 +170,15 @@ fn rules(context: &Context<'_>) -> String {
         "# Dot files are not for visitors, but for /.well-known/ (RFC 8615); nor what hosts read themselves.\nRewriteRule \"^(?:\\.well-known/)?+(?:.*/)?\\.\" - [R=404,END]\nRewriteRule \"^(?:{})$\" - [R=404,END]\n",
         private.join("|")
     );
+    out.push_str(
+        "# A folder with a page is redirected to its address with the slash; one without is nothing.\n",
+    );
+    for index in &context.deployed.indexes {
+        let _ = write!(
+            out,
+            "RewriteCond \"{place}/$1/{index}\" -f\nRewriteRule \"^(.*[^/])$\" \"%{{REQUEST_URI}}/\" [R=301,L]\n"
+        );
+    }
     for index in &context.deployed.indexes {
         let _ = write!(
             out,
@@ -200,13 +217,21 @@ fn rules(context: &Context<'_>) -> String {
         );
     }
     cache(&mut out, context);
+    if context.wishes.htaccess && context.sends(Coded::Gzip) {
+        // A .htaccess may not ask for the size of a file, and small ones would grow.
+        return out;
+    }
+    let small = match context.wishes.htaccess {
+        true => "",
+        false => "    SetEnvIfExpr \"filesize(%{REQUEST_FILENAME}) -lt 1000\" no-gzip\n",
+    };
     let filtered: Vec<String> = typed
         .iter()
         .map(|(content_type, _)| content_type.split(';').next().unwrap_or_default().to_string())
         .collect();
     let _ = write!(
         out,
-        "\n# What has no variant, as it was left out of the build or its coding is missing, is packed on the way.\n<IfModule mod_deflate.c>\n    SetEnvIfExpr \"filesize(%{{REQUEST_FILENAME}}) -lt 1000\" no-gzip\n    AddOutputFilterByType DEFLATE {}\n</IfModule>\n",
+        "\n# What has no variant, as it was left out of the build or its coding is missing, is packed on the way.\n<IfModule mod_deflate.c>\n{small}    AddOutputFilterByType DEFLATE {}\n</IfModule>\n",
         filtered.join(" ")
     );
     out

@@ -190,6 +190,13 @@ fn route(out: &mut String, context: &Context<'_>, version: (u32, u32)) {
             names.join("|")
         );
     }
+    if !context.codings.is_empty() {
+        let _ = write!(
+            out,
+            "\t\t# Caddy says so only of what it sends in a coding; caches must know it of the file as it is, too.\n\t\t@fewer_coded path_regexp \\.(?i:{})\\z\n\t\theader @fewer_coded {{\n\t\t\tVary Accept-Encoding\n\t\t\tdefer\n\t\t}}\n",
+            context.compressible()
+        );
+    }
     out.push_str("\t\t# What has no variant, as it was left out of the build or its coding is missing, is packed on the way.\n\t\tencode gzip\n");
     if version >= ETAG_FILES
         && context

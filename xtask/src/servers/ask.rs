@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-#[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
     headers: Vec<(String, String)>,
@@ -79,5 +78,22 @@ impl Answer {
             .map(|(_, value)| value.as_str())
             .collect::<Vec<_>>()
             .join(", ")
+    }
+}
+
+impl std::fmt::Debug for Answer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let headers: Vec<String> = self
+            .headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
+        write!(
+            f,
+            "{} ({}) and {} bytes",
+            self.status,
+            headers.join("; "),
+            self.body.len()
+        )
     }
 }

