@@ -9,6 +9,9 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use crate::deployed::{self, Coded};
+use crate::{serve, server_config};
+
 mod budget;
 mod destination;
 mod effective;
@@ -46,6 +49,13 @@ pub enum Command {
     Check(Check),
     /// Say what a build would do about one file of SITE, and why; write nothing.
     Explain(Explain),
+    /// Preview OUT on this machine, answered as the configurations of `server-config` make real servers answer.
+    Serve(Serve),
+    /// Print the configuration of a server, written for OUT as it is.
+    ///
+    /// SERVER is nginx, apache, caddy, lighttpd (two files: use --write), varnish (VCL for a cache in front of another
+    /// server) or headers (the `_headers` file of static hosts).
+    ServerConfig(ServerConfig),
     /// Print the values that are in effect, each with its source, as a `fewer.toml`.
     Config(Config),
 }
@@ -103,6 +113,92 @@ pub struct Explain {
     pub run: Run,
     #[command(flatten)]
     pub settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The folder that a build wrote, or any other site.
+    pub out: PathBuf,
+    /// The port of 127.0.0.1 to listen on; 0 is any free one.
+    #[arg(long, value_name = "N", default_value_t = 8000)]
+    pub port: u16,
+    /// Show the start page in the browser.
+    #[arg(long)]
+    pub open: bool,
+    /// Do not list what was served.
+    #[arg(short, long)]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub site: Served,
+}
+
+#[derive(Debug, Args)]
+pub struct ServerConfig {
+    /// nginx, apache, caddy, lighttpd, varnish or headers.
+    #[arg(value_parser = server)]
+    pub server: server_config::Server,
+    /// The folder that a build wrote.
+    pub out: PathBuf,
+    /// Write the files into this folder in place of printing the first.
+    #[arg(long, value_name = "DIR")]
+    pub write: Option<PathBuf>,
+    /// The name that the server answers to; every one if it is not said.
+    #[arg(long, value_name = "NAME")]
+    pub host: Option<String>,
+    /// PORT or ADDRESS:PORT.
+    #[arg(long, value_name = "WHERE")]
+    pub listen: Option<String>,
+    /// Where OUT will stand on the server.
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+    /// The codings that the server can send, of br, zstd and gzip [default: those in OUT that its packages can].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = coded)]
+    pub codings: Option<Vec<Coded>>,
+    /// The version of the server, as 2.9: what only newer ones know is left out (Caddy).
+    #[arg(long, value_name = "VERSION", value_parser = version)]
+    pub server_version: Option<(u32, u32)>,
+    /// A `.htaccess` in place of a virtual host (Apache).
+    #[arg(long)]
+    pub htaccess: bool,
+    /// The server behind the cache, as HOST:PORT (Varnish).
+    #[arg(long, value_name = "WHERE", default_value = "127.0.0.1:8080")]
+    pub upstream: String,
+    #[command(flatten)]
+    pub site: Served,
+}
+
+/// How a site stands on its server.
+#[derive(Debug, Args)]
+pub struct Served {
+    /// The URL path that the site stands at, as /docs/.
+    #[arg(long, value_name = "PATH", default_value = "/", value_parser = mount)]
+    pub prefix: String,
+    /// How long a plain file is fresh; fingerprinted ones are for ever, pages never.
+    #[arg(long, value_name = "SECONDS", default_value_t = deployed::MAX_AGE)]
+    pub max_age: u32,
+}
+
+fn mount(text: &str) -> Result<String, String> {
+    serve::mount(text).ok_or_else(|| "expected a path such as /docs/".to_string())
+}
+
+fn server(text: &str) -> Result<server_config::Server, String> {
+    let mut all = server_config::Server::ALL.into_iter();
+    all.find(|server| server.name() == text)
+        .ok_or_else(|| "expected nginx, apache, caddy, lighttpd, varnish or headers".to_string())
+}
+
+fn coded(text: &str) -> Result<Coded, String> {
+    let found = Coded::ALL.into_iter().find(|coding| coding.token() == text);
+    found.ok_or_else(|| "expected br, zstd or gzip".to_string())
+}
+
+fn version(text: &str) -> Result<(u32, u32), String> {
+    let mut numbers = text.split('.').map(str::parse::<u32>);
+    match (numbers.next(), numbers.next().unwrap_or(Ok(0))) {
+        (Some(Ok(major)), Ok(minor)) => Ok((major, minor)),
+        _ => Err("expected a version such as 2.9".to_string()),
+    }
 }
 
 #[derive(Debug, Args)]

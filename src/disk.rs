@@ -155,6 +155,17 @@ pub fn read_below(root: &Path, path: &crate::site::SitePath) -> anyhow::Result<B
     read(&place).map(Below::File)
 }
 
+/// A regular file to read in pieces, with what is known of it.
+pub fn open(path: &Path) -> io::Result<(fs::File, Stat)> {
+    // Opening a pipe waits for a writer, so look first.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("not a file"));
+    }
+    let file = fs::File::open(path)?;
+    let stat = Stat::of(&file.metadata()?)?;
+    Ok((file, stat))
+}
+
 /// Writes a report: whole or not at all, by a temporary file that is renamed. What is no regular file (`/dev/stdout`)
 /// is written to as it stands.
 pub fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {

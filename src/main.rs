@@ -9,7 +9,7 @@ use fewer::cache::{self, Cache};
 use fewer::cli::{self, Annotations, Color, Command, Destination, Effective, Run, Settings};
 use fewer::options::Options;
 use fewer::report::{self, Budgets, Format, Report};
-use fewer::{build, check, config, disk, explain, parallel};
+use fewer::{build, check, config, deployed, disk, explain, parallel, serve, server_config};
 
 /// A budget failed, or a diagnostic is denied.
 const OVER_BUDGET: u8 = 1;
@@ -35,6 +35,8 @@ fn run(command: &Command) -> anyhow::Result<ExitCode> {
         Command::Report(report) => run_report(report),
         Command::Check(check) => run_check(check),
         Command::Explain(explain) => run_explain(explain),
+        Command::Serve(serve) => run_serve(serve),
+        Command::ServerConfig(config) => run_server_config(config),
         Command::Config(config) => {
             let (file, _) = config::find(config.config.as_deref(), None)?;
             let effective = Effective::new(&config.settings, file)?;
@@ -134,6 +136,65 @@ fn open_cache(build: &cli::Build, effective: &Effective) -> anyhow::Result<Cache
             .and_then(|folder| Cache::open(&folder, limit, "cache", &apart).ok())
             .unwrap_or_default()),
     }
+}
+
+/// Serves until the process is ended.
+fn run_serve(serve: &cli::Serve) -> anyhow::Result<ExitCode> {
+    let wishes = serve::Wishes {
+        port: serve.port,
+        prefix: serve.site.prefix.clone(),
+        max_age: serve.site.max_age,
+    };
+    let quiet = serve.quiet;
+    let server = serve::Server::start_as(&serve.out, &wishes, move |served| {
+        if !quiet {
+            // Nobody reads the listing any more: the preview goes on.
+            let _ = write_out(format!("{served}\n").as_bytes());
+        }
+    })?;
+    let url = format!("{}{}", server.origin(), wishes.prefix);
+    write_out(format!("{url}\n").as_bytes())?;
+    if serve.open
+        && let Err(error) = open::that_detached(&url)
+    {
+        eprintln!("note: no browser could be started: {error}: open {url}");
+    }
+    server.wait();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_server_config(config: &cli::ServerConfig) -> anyhow::Result<ExitCode> {
+    let deployed = deployed::read(&config.out)?;
+    let wishes = server_config::Wishes {
+        prefix: config.site.prefix.clone(),
+        host: config.host.clone(),
+        listen: config.listen.clone(),
+        root: config.root.clone(),
+        max_age: config.site.max_age,
+        codings: config.codings.clone(),
+        version: config.server_version,
+        htaccess: config.htaccess,
+        upstream: config.upstream.clone(),
+        folder: config.write.clone(),
+    };
+    let written = server_config::write(config.server, &deployed, &wishes)?;
+    match (&config.write, written.as_slice()) {
+        (Some(folder), _) => {
+            for file in &written {
+                disk::write_file(&folder.join(file.name), file.text.as_bytes())?;
+            }
+        }
+        (None, [file]) => write_out(file.text.as_bytes())?,
+        (None, _) => anyhow::bail!(
+            "{} needs {} files: name a folder for them with --write",
+            config.server.name(),
+            written.len()
+        ),
+    }
+    for note in &deployed.notes {
+        eprintln!("note: {note}");
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The flags, the file and the defaults in one.

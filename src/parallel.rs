@@ -93,6 +93,11 @@ impl Drop for Share<'_> {
     }
 }
 
+/// Runs `work` beside the caller, until it ends by itself.
+pub fn beside(work: impl FnOnce() + Send + 'static) -> std::io::Result<std::thread::JoinHandle<()>> {
+    std::thread::Builder::new().name("beside".into()).spawn(work)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

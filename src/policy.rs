@@ -4,7 +4,7 @@
 //! the command line. Out: yes or no. A report-only policy forbids nothing and must not be passed in. In doubt the
 //! answer is the one that leaves a page as it is.
 
-mod headers;
+pub(crate) mod headers;
 mod needed;
 
 pub use headers::{Headers, parse_headers};

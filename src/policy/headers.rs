@@ -18,7 +18,7 @@ struct Rule {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+pub(crate) enum Piece {
     Text(String),
     /// `*`: any characters, also none.
     Splat,
@@ -86,7 +86,7 @@ fn is_policy(name: &str) -> bool {
 }
 
 /// The path of a line that opens a rule. The host of an absolute pattern may be ours.
-fn path_of(line: &str) -> Option<&str> {
+pub(crate) fn path_of(line: &str) -> Option<&str> {
     if line.starts_with('/') {
         return Some(line);
     }
@@ -96,7 +96,7 @@ fn path_of(line: &str) -> Option<&str> {
     Some(rest.find('/').map_or("/", |at| &rest[at..]))
 }
 
-fn pattern(path: &str) -> Vec<Piece> {
+pub(crate) fn pattern(path: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut text = String::new();
     let mut rest = path;
@@ -128,7 +128,7 @@ fn pattern(path: &str) -> Vec<Piece> {
 }
 
 /// Follows all ways to match at once: time is pattern times path at worst, whatever both hold.
-fn matches(pattern: &[Piece], path: &str) -> bool {
+pub(crate) fn matches(pattern: &[Piece], path: &str) -> bool {
     let path = path.as_bytes();
     // The positions in `path` that the pieces so far can end at.
     let mut ends = vec![false; path.len() + 1];

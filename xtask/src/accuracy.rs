@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
+use fewer::serve::{Server, page_url};
 use serde_json::Value;
 
 use crate::browser::Browser;
 use crate::e2e::in_parallel;
 use crate::expected::{self, Expected, Side};
-use crate::server::{Server, page_url};
 use crate::visit::{self, Traffic};
 
 /// Pages of a site that are opened.

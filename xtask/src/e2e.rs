@@ -14,12 +14,12 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
+use fewer::serve::{Server, page_url};
 use serde_json::Value;
 
 use crate::accuracy;
 use crate::browser::{self, Browser};
 use crate::expected::{self, Side};
-use crate::server::{Server, page_url};
 use crate::visit::{self, Traffic, Visit, WIDTHS};
 
 /// Browsers side by side: they wait more than they work.

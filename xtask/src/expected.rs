@@ -5,9 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use fewer::serve::page_url;
 use serde_json::Value;
-
-use crate::server::page_url;
 
 /// Of SITE or of OUT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

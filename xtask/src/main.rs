@@ -11,10 +11,11 @@ mod bench;
 mod browser;
 mod css_bench;
 mod e2e;
-mod gen_site;
 mod expected;
+mod gen_site;
+mod load;
 mod report;
-mod server;
+mod servers;
 mod test;
 mod visit;
 
@@ -38,6 +39,16 @@ const TASKS: &[(&str, &str, Task)] = &[
         "report",
         "work with the HTML report in real Chromium; --pictures DIR takes some",
         report::run,
+    ),
+    (
+        "servers",
+        "ask real servers with the configurations that fewer writes",
+        servers::run,
+    ),
+    (
+        "load",
+        "what the blog costs nginx and Varnish before and after a build",
+        load::run,
     ),
     (
         "bench",

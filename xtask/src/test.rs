@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::bail;
 
-use crate::{browser, e2e, report};
+use crate::{browser, e2e, report, servers};
 
 /// Names and arguments of the steps that cargo does.
 const STEPS: &[(&str, &[&str])] = &[
@@ -94,6 +94,11 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     if let Err(error) = report::run(&[]) {
         eprintln!("report: {error:#}");
         failed.push("report");
+    }
+    println!("== servers: cargo xtask servers");
+    if let Err(error) = servers::run(&[]) {
+        eprintln!("servers: {error:#}");
+        failed.push("servers");
     }
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));

@@ -1,0 +1,153 @@
+//! Real servers with the configurations that `fewer server-config` writes, asked over HTTP and by a real browser.
+//!
+//! `cargo xtask servers [--bin PROGRAM] [SERVER…]`: nginx, apache, htaccess, caddy, lighttpd, varnish, and `serve`, the
+//! preview, which must answer as they do. Each is started on 127.0.0.1 from its Debian package; one that is missing and
+//! may not be installed is a failure.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::browser::{self, Browser};
+use crate::visit;
+
+mod ask;
+mod checks;
+pub(crate) mod daemon;
+mod site;
+
+use daemon::{Daemon, KINDS};
+
+/// What brings the servers where there is `apt-get`.
+const PACKAGES: [&str; 8] = [
+    "nginx",
+    "libnginx-mod-http-brotli-static",
+    "apache2",
+    "caddy",
+    "lighttpd",
+    "lighttpd-modules-lua",
+    "varnish",
+    "nghttp2-client",
+];
+
+pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
+    let mut program = None;
+    let mut names = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--bin" => program = Some(PathBuf::from(args.next().context("--bin needs a program")?)),
+            name if KINDS.contains(&name) => names.push(name.to_string()),
+            other => bail!("no server {other}: {}", KINDS.join(", ")),
+        }
+    }
+    let program = match program {
+        Some(program) => program,
+        None => crate::e2e::build_program()?,
+    };
+    provide()?;
+    let mut failed = 0;
+    for kind in KINDS {
+        if !names.is_empty() && !names.iter().any(|name| name == kind) {
+            continue;
+        }
+        let mut faults = Vec::new();
+        for prefix in ["/", "/sub/path/"] {
+            let found = http(&program, kind, prefix).unwrap_or_else(|error| vec![format!("{error:#}")]);
+            faults.extend(found.into_iter().map(|fault| format!("at {prefix}: {fault}")));
+        }
+        faults.extend(views(&program, kind).unwrap_or_else(|error| vec![format!("{error:#}")]));
+        println!("{} {kind}", if faults.is_empty() { "ok  " } else { "FAIL" });
+        for fault in &faults {
+            println!("     {fault}");
+        }
+        failed += usize::from(!faults.is_empty());
+    }
+    if failed > 0 {
+        bail!("{failed} servers do not answer as they should");
+    }
+    Ok(())
+}
+
+/// Installs what is missing, if this machine allows it.
+pub(crate) fn provide() -> anyhow::Result<()> {
+    let missing = || {
+        daemon::PROGRAMS
+            .iter()
+            .filter(|program| daemon::find(program).is_none())
+    };
+    if missing().next().is_none() {
+        return Ok(());
+    }
+    // Debian starts servers as they are installed, and a second one finds its port taken.
+    let mut command = Command::new("apt-get");
+    command
+        .args(["install", "-y", "-qq", "--no-install-recommends"])
+        .args(PACKAGES)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .env("RUNLEVEL", "1");
+    let _ = Command::new("apt-get").args(["update", "-qq"]).status();
+    let _ = command.status();
+    match missing().next() {
+        None => Ok(()),
+        Some(_) => bail!(
+            "no {}: install {}",
+            missing().copied().collect::<Vec<_>>().join(", "),
+            PACKAGES.join(" ")
+        ),
+    }
+}
+
+/// Starts the server on a site with every kind of file and asks it.
+fn http(program: &Path, kind: &str, prefix: &str) -> anyhow::Result<Vec<String>> {
+    let work = daemon::folder()?;
+    let out = site::build(program, work.path())?;
+    let daemon = Daemon::start(program, kind, &out, prefix, work.path())?;
+    let mut faults = checks::run(&daemon, kind, prefix, &out)?;
+    if !faults.is_empty() {
+        faults.push(format!("its log: {}", daemon.log()));
+    }
+    Ok(faults)
+}
+
+/// Looks at pages of the blog through the server: a browser must ask for exactly what the report says.
+fn views(program: &Path, kind: &str) -> anyhow::Result<Vec<String>> {
+    let chromium = browser::find().context(browser::MISSING)?;
+    let work = daemon::folder()?;
+    let (out, report) = (work.path().join("out"), work.path().join("report.json"));
+    let blog = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/blog/site");
+    let built = Command::new(program)
+        .arg("build")
+        .arg(&blog)
+        .arg("--out")
+        .arg(&out)
+        .arg("--report")
+        .arg(&report)
+        .arg("-q")
+        .status()?;
+    if !built.success() {
+        bail!("the blog does not build");
+    }
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&report)?)?;
+    let daemon = Daemon::start(program, kind, &out, "/", work.path())?;
+    let mut browser = Browser::start(&chromium)?;
+    let entry = fewer::serve::page_url(report["entry"].as_str().unwrap_or("index.html"));
+    let mut faults = Vec::new();
+    let pages = report["pages"].as_array().context("the report has no pages")?;
+    for page in pages.iter().step_by(4) {
+        let path = fewer::serve::page_url(page["path"].as_str().unwrap_or_default());
+        let first = visit::first_view(&mut browser, &daemon.origin, &path)?;
+        let again = visit::follow_up(&mut browser, &daemon.origin, &entry, &path)?;
+        for (view, traffic) in [("first", &first.traffic), ("follow_up", &again)] {
+            let said = page["after"][view]["requests"].as_u64();
+            if said != Some(traffic.requests.len() as u64) || !traffic.failed.is_empty() {
+                faults.push(format!(
+                    "{path}, {view}: the report says {said:?}, the browser asked for {:?}, failed {:?}",
+                    traffic.requests, traffic.failed
+                ));
+            }
+        }
+    }
+    Ok(faults)
+}
