@@ -46,6 +46,8 @@ pub mod compare;
 pub mod report;
 pub mod build;
 pub mod explain;
+pub mod serve;
+pub mod verify;
 mod nearest;
 pub mod config;
 pub mod cli;

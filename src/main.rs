@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 use fewer::cli::{self, Color, Command, Effective, Run, Settings};
 use fewer::report::{self, Report};
+use fewer::verify::{self, Outcome, Predicted, Wishes};
 use fewer::{build, config, disk, explain, parallel};
 
-/// A budget failed.
+/// A budget failed, or OUT is not what SITE was.
 const OVER_BUDGET: u8 = 1;
 /// Bad use or input; nothing was written.
 const BAD_INPUT: u8 = 2;
@@ -29,6 +30,7 @@ fn run(command: &Command) -> anyhow::Result<ExitCode> {
         Command::Build(build) => run_build(build),
         Command::Report(report) => run_report(report),
         Command::Explain(explain) => run_explain(explain),
+        Command::Verify(verify) => run_verify(verify),
         Command::Config(config) => {
             let (file, _) = config::find(config.config.as_deref(), None)?;
             let effective = Effective::new(&config.settings, file)?;
@@ -49,12 +51,100 @@ fn run_build(build: &cli::Build) -> anyhow::Result<ExitCode> {
     check_report_path(&effective, &[("SITE", &build.site), ("OUT", &build.out)])?;
     let mut options = effective.settings.options()?;
     options.force = build.force;
+    // A browser that is missing is said before the work.
+    let mut wishes = None;
+    if build.verify {
+        check_verify_report(build.verify_report.as_deref(), &build.site, &build.out)?;
+        wishes = Some(cli::wishes(verify::find(build.browser.as_deref())?, &options));
+    }
     let progress = progress(&build.run);
-    let work = || build::build(&build.site, &build.out, &options, build.dry_run, &progress);
-    let built = parallel::with_threads(options.threads, work)?;
+    let work = || {
+        let built = build::build(&build.site, &build.out, &options, build.dry_run, &progress)?;
+        let outcome = match (&wishes, &built.staging) {
+            (Some(wishes), Some(staging)) => {
+                let predicted = Some(Predicted::of_report(&built.report));
+                let (site, out) = (&build.site, staging.path());
+                Some(verify::verify(site, out, &options, wishes, predicted, &progress)?)
+            }
+            _ => None,
+        };
+        anyhow::Ok((built, outcome))
+    };
+    let done = parallel::with_threads(options.threads, work)?;
     clear_progress(&build.run);
-    let built = built?;
-    finish(built.report, built.staging, &effective, &build.run)
+    let (mut built, outcome) = done?;
+    let Some(outcome) = outcome else {
+        return finish(built.report, built.staging, &effective, &build.run);
+    };
+    write_verify_report(build.verify_report.as_deref(), &outcome)?;
+    if !outcome.is_same() {
+        // OUT stays as it was.
+        built.staging = None;
+    }
+    let budget = finish(built.report, built.staging, &effective, &build.run)?;
+    let verdict = show_outcome(&outcome, &build.run)?;
+    Ok(if outcome.is_same() { budget } else { verdict })
+}
+
+fn run_verify(verify: &cli::Verify) -> anyhow::Result<ExitCode> {
+    let run = verify.run();
+    let effective = effective(&verify.settings(), &run, &verify.site)?;
+    check_verify_report(verify.report.as_deref(), &verify.site, &verify.out)?;
+    let options = effective.settings.options()?;
+    let wishes: Wishes = verify.wishes(verify::find(verify.browser.as_deref())?, &options)?;
+    let predicted = verify.counts.as_deref().map(Predicted::read).transpose()?;
+    let progress = progress(&run);
+    let work = || verify::verify(&verify.site, &verify.out, &options, &wishes, predicted, &progress);
+    let outcome = parallel::with_threads(options.threads, work)?;
+    clear_progress(&run);
+    let outcome = outcome?;
+    write_verify_report(verify.report.as_deref(), &outcome)?;
+    show_outcome(&outcome, &run)
+}
+
+fn show_outcome(outcome: &Outcome, run: &Run) -> anyhow::Result<ExitCode> {
+    if !run.quiet {
+        write_out(&verify::summary(outcome))?;
+    }
+    Ok(if outcome.is_same() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(OVER_BUDGET)
+    })
+}
+
+fn is_named(path: &Path, extension: &str) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case(extension))
+}
+
+fn check_verify_report(path: Option<&Path>, site: &Path, out: &Path) -> anyhow::Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    let fits = is_named(path, "html") || is_named(path, "json");
+    anyhow::ensure!(
+        fits,
+        "{}: expected a name that ends in .html or .json",
+        path.display()
+    );
+    for (name, folder) in [("SITE", site), ("OUT", out)] {
+        let inside = disk::is_inside(path, folder)?;
+        anyhow::ensure!(
+            !inside,
+            "{} lies inside {name}: choose a place outside",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+fn write_verify_report(path: Option<&Path>, outcome: &Outcome) -> anyhow::Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    let text = if is_named(path, "html") {
+        verify::html(outcome)
+    } else {
+        verify::json(outcome)
+    };
+    disk::write_file(path, text.as_bytes())
 }
 
 fn run_report(report: &cli::Report) -> anyhow::Result<ExitCode> {
