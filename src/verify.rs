@@ -299,8 +299,8 @@ impl<'a> Pair<'a> {
         }
     }
 
-    fn first_views(&mut self, job: &Job) -> anyhow::Result<[Visit; 2]> {
-        let (states, patience) = (self.states, self.wishes.patience);
+    fn first_views(&mut self, job: &Job, states: &[State]) -> anyhow::Result<[Visit; 2]> {
+        let patience = self.wishes.patience;
         let mut view = |side| {
             self.attempt(side, |browser| {
                 visit::first_view(browser, &job.address, states, patience)
@@ -336,27 +336,37 @@ impl<'a> Pair<'a> {
     }
 
     fn look(&mut self, job: &Job, page: &mut Page) -> anyhow::Result<()> {
-        let first = self.first_views(job)?;
+        let mut first = self.first_views(job, self.states)?;
         if first.iter().any(|visit| visit.restless) {
             let text = "it never stops asking for something; it was looked at all the same".to_owned();
             page.notes.push(Fault::new(Kind::Requests, None, text));
         }
         let found = compare::differences(&first[0], &first[1])?;
         if !found.is_empty() {
-            self.judge(job, &first, found, page)?;
+            self.judge(job, &mut first, found, page)?;
         }
         self.count(job, &first, page)
     }
 
-    /// Tells faults of OUT from what SITE does not hold steady itself: both are looked at again.
+    /// Tells faults of OUT from what SITE does not hold steady itself: both are looked at again, in the states in
+    /// question.
     fn judge(
         &mut self,
         job: &Job,
-        first: &[Visit; 2],
+        first: &mut [Visit; 2],
         found: Vec<Fault>,
         page: &mut Page,
     ) -> anyhow::Result<()> {
-        let second = self.first_views(job)?;
+        let in_question = |state: State| found.iter().any(|fault| fault.state == Some(state));
+        let counted = self.states[0];
+        let states = self.states.iter().copied();
+        let states: Vec<State> = states
+            .filter(|&state| state == counted || in_question(state))
+            .collect();
+        for visit in first.iter_mut() {
+            visit.shots.retain(|shot| states.contains(&shot.state));
+        }
+        let second = self.first_views(job, &states)?;
         let unsteady = compare::differences(&first[0], &second[0])?;
         let again = compare::differences(&second[0], &second[1])?;
         let has =
@@ -371,7 +381,7 @@ impl<'a> Pair<'a> {
             if !has(&again, &fault) {
                 // One of two: a third look decides between a fault that comes and goes and a busy machine.
                 if third.is_none() {
-                    let visits = self.first_views(job)?;
+                    let visits = self.first_views(job, &states)?;
                     third = Some(compare::differences(&visits[0], &visits[1])?);
                 }
                 if !third.as_ref().is_some_and(|third| has(third, &fault)) {
@@ -398,7 +408,9 @@ impl<'a> Pair<'a> {
         let entry = self.entry;
         let mut traffic = first.each_ref().map(|visit| visit.traffic.clone());
         if off(predicted.map(|views| views.first), &traffic).is_some_and(|off| off[0] != off[1]) {
-            traffic = self.first_views(job)?.map(|visit| visit.traffic);
+            traffic = self
+                .first_views(job, &self.states[..1])?
+                .map(|visit| visit.traffic);
         }
         let mut later = None;
         if let Some(entry) = entry

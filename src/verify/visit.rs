@@ -27,6 +27,7 @@ pub(super) struct Visit {
     pub(super) links: Vec<String>,
     /// Addresses of images that could not be shown.
     pub(super) broken: Vec<String>,
+    /// In the order of the states.
     pub(super) shots: Vec<Shot>,
     /// In the first state only; the others may ask for images of their own.
     pub(super) traffic: Traffic,

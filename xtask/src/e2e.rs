@@ -111,7 +111,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
 }
 
 /// The binary beside this one, built in the same profile.
-fn build_program() -> anyhow::Result<PathBuf> {
+pub(crate) fn build_program() -> anyhow::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
         .args(["build", "--quiet", "--package", "fewer", "--bin", "fewer"])

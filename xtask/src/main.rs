@@ -12,6 +12,7 @@ mod css_bench;
 mod e2e;
 mod server;
 mod test;
+mod verify;
 mod visit;
 
 use std::process::ExitCode;
@@ -29,6 +30,11 @@ const TASKS: &[(&str, &str, Task)] = &[
         "e2e",
         "compare every fixture before and after a build in real Chromium",
         e2e::run,
+    ),
+    (
+        "verify",
+        "plant faults and check that `fewer verify` finds each of them",
+        verify::run,
     ),
     (
         "bench",
