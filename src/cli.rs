@@ -31,8 +31,8 @@ pub struct Cli {
 pub enum Command {
     /// Write an optimised copy of SITE to OUT, with gzip and brotli variants and a report.
     ///
-    /// SITE is never written. OUT appears whole or not at all. Exit status: 0 good, 1 a budget failed (reports are
-    /// written, OUT stays as it was), 2 bad use or input (nothing is written).
+    /// SITE is never written. OUT appears whole or not at all. Exit status: 0 good, 1 a budget or --verify failed
+    /// (reports are written, OUT stays as it was), 2 bad use or input (nothing is written).
     ///
     /// Flags that stand under a heading can be keys of `fewer.toml` in the current folder; a flag wins over the file.
     Build(Build),

@@ -55,6 +55,9 @@ fn run_build(build: &cli::Build) -> anyhow::Result<ExitCode> {
     let mut wishes = None;
     if build.verify {
         check_verify_report(build.verify_report.as_deref(), &build.site, &build.out)?;
+        let other = effective.settings.report.as_ref();
+        let apart = build.verify_report.is_none() || build.verify_report.as_ref() != other;
+        anyhow::ensure!(apart, "--report and --verify-report name the same file");
         wishes = Some(cli::wishes(verify::find(build.browser.as_deref())?, &options));
     }
     let progress = progress(&build.run);

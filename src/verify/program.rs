@@ -126,18 +126,22 @@ user_pref("toolkit.telemetry.enabled", false);
 user_pref("ui.caretBlinkTime", 0);
 "#;
 
-/// Runs a browser in the background until standard input closes. `kill` of a browser that hangs is not gentle.
+/// Runs a browser in the background until standard input closes, and removes its profile. Signals that a terminal sends
+/// to all of its processes are left to the one that holds the other end. A browser that hangs is killed.
 const KEEPER: &str = r#"
-"$0" "$@" </dev/null >&2 &
+profile=$0
+trap '' INT HUP
+"$@" </dev/null >&2 &
 browser=$!
 ( while kill -0 "$browser" 2>/dev/null; do sleep 0.2; done; echo "the browser has ended" >&2 ) &
 cat >/dev/null
 kill "$browser" 2>/dev/null
 for _ in 1 2 3 4 5 6 7 8 9 10; do
-    kill -0 "$browser" 2>/dev/null || exit 0
+    kill -0 "$browser" 2>/dev/null || break
     sleep 0.2
 done
 kill -9 "$browser" 2>/dev/null
+rm -rf -- "$profile"
 "#;
 
 /// How long a browser may take to start.
@@ -249,6 +253,7 @@ impl Running {
         let log = tempfile::NamedTempFile::new_in(folder)?;
         let mut shell = Command::new("sh")
             .args(["-c", KEEPER])
+            .arg(folder)
             .arg(&program.path)
             .args(&arguments)
             .stdin(Stdio::piped())

@@ -3,7 +3,7 @@
 //! The page is scrolled to its end so that lazy images load, then held still (animations at their end, media paused,
 //! fonts and images decoded) and looked at in every state. Scripts of the page run; nothing it does is trusted.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use serde_json::Value;
@@ -65,13 +65,13 @@ pub(super) fn first_view(
         if nth > 0 {
             browser.show(&tab, state)?;
         }
-        read(browser, &tab, HOLD_STILL)?;
         if nth > 0 {
-            // Another state may ask for other images; it asks at once.
-            let quick = Duration::from_millis(50);
+            // Another state may ask for other images; it asks at once, but only when it is painted.
+            read(browser, &tab, PAINT)?;
+            let quick = Duration::from_millis(30);
             restless |= !recorder.silence(browser, &tab, quick, patience.min(Duration::from_secs(10)))?;
-            read(browser, &tab, HOLD_STILL)?;
         }
+        read(browser, &tab, HOLD_STILL)?;
         let seen = read(browser, &tab, READ_STATE)?;
         let height = seen["height"].as_u64().unwrap_or(0);
         let height = height.clamp(u64::from(state.height), MAX_HEIGHT.max(u64::from(state.height)));
@@ -131,12 +131,13 @@ fn load(
     Ok(quiet && recorder.silence(browser, tab, SILENCE, patience)?)
 }
 
-/// Runs a script, again when the page went on to another one meanwhile (`meta refresh`).
+/// Runs a script, again when the page went on to another one meanwhile (`meta refresh`), which fails at once. A page
+/// that does not answer is not asked again.
 fn read(browser: &mut Browser, tab: &Tab, script: &str) -> anyhow::Result<Value> {
-    let mut tries = 0;
+    let begin = Instant::now();
     loop {
         match browser.evaluate(tab, script) {
-            Err(_) if tries < 3 => tries += 1,
+            Err(_) if begin.elapsed() < Duration::from_secs(3) => {}
             other => return other,
         }
         std::thread::sleep(Duration::from_millis(300));
@@ -171,23 +172,45 @@ const SCROLL_THROUGH: &str = r"(async () => {
     await frame();
 })()";
 
-/// Stops what moves, and waits until fonts and images can be painted.
+/// Stops what moves, until nothing does: what a script starts in answer to the scrolling or to another state begins
+/// only with the next frames. Then waits until fonts and images can be painted.
 const HOLD_STILL: &str = r"(async () => {
+    const frames = () => new Promise((done) => {
+        requestAnimationFrame(() => requestAnimationFrame(done));
+        setTimeout(done, 1000);
+    });
+    const stop = () => {
+        let moved = false;
+        for (const animation of document.getAnimations()) {
+            if (animation.playState !== 'running' && !animation.pending) continue;
+            moved = true;
+            try { animation.finish(); } catch { animation.cancel(); }
+        }
+        return moved;
+    };
     document.activeElement?.blur?.();
     scrollTo({ top: 0, behavior: 'instant' });
-    for (const animation of document.getAnimations()) {
-        try { animation.finish(); } catch { animation.cancel(); }
-    }
     for (const media of document.querySelectorAll('video, audio')) media.pause?.();
     for (const svg of document.querySelectorAll('svg')) {
         svg.pauseAnimations?.();
         svg.setCurrentTime?.(0);
     }
+    for (let round = 0, quiet = 0; round < 30 && quiet < 2; round += 1) {
+        quiet = stop() ? 0 : quiet + 1;
+        await frames();
+    }
     const images = [...document.images].filter((image) => image.complete && image.naturalWidth);
-    const frames = new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    const ready = Promise.allSettled([document.fonts.ready, frames, ...images.map((image) => image.decode())]);
-    await Promise.race([ready, new Promise((done) => setTimeout(done, 2000))]);
+    const ready = Promise.allSettled([document.fonts.ready, ...images.map((image) => image.decode())]);
+    await Promise.race([ready, new Promise((done) => setTimeout(done, 5000))]);
+    stop();
+    await frames();
 })()";
+
+/// Until the page was painted in its new state.
+const PAINT: &str = "new Promise((done) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => done(0)));
+    setTimeout(() => done(0), 1000);
+})";
 
 const READ_STATE: &str = r"({
     height: Math.max(document.documentElement?.scrollHeight ?? 0, document.body?.scrollHeight ?? 0),
