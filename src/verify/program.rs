@@ -76,6 +76,10 @@ const CHROMIUM_FLAGS: &[&str] = &[
     "--no-first-run",
     "--no-default-browser-check",
     "--disable-background-networking",
+    // A window that nobody sees is still painted.
+    "--disable-background-timer-throttling",
+    "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding",
     "--disable-component-update",
     "--disable-default-apps",
     "--disable-extensions",

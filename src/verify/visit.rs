@@ -63,9 +63,8 @@ pub(super) fn first_view(
     let mut shots = Vec::new();
     for (nth, &state) in states.iter().enumerate() {
         if nth > 0 {
+            read(browser, &tab, LET_GO)?;
             browser.show(&tab, state)?;
-        }
-        if nth > 0 {
             // Another state may ask for other images; it asks at once, but only when it is painted.
             read(browser, &tab, PAINT)?;
             let quick = Duration::from_millis(30);
@@ -161,7 +160,8 @@ fn message(error: &str) -> String {
 const SCROLL_THROUGH: &str = r"(async () => {
     const frame = () => new Promise((done) => {
         requestAnimationFrame(() => requestAnimationFrame(done));
-        setTimeout(done, 150);
+        // Frames are late on a busy machine.
+        setTimeout(done, 2000);
     });
     const step = Math.max(200, innerHeight * 0.8);
     for (let y = step, n = 0; y < document.documentElement.scrollHeight && n < 50; y += step, n += 1) {
@@ -174,10 +174,14 @@ const SCROLL_THROUGH: &str = r"(async () => {
 
 /// Stops what moves, until nothing does: what a script starts in answer to the scrolling or to another state begins
 /// only with the next frames. Then waits until fonts and images can be painted.
+///
+/// To take a picture that is longer than the window Chromium makes the page 1 px wide and high for a moment (seen in
+/// version 156). Transitions that this starts would be caught half way, so there are none any more, and scripts do
+/// not hear of it.
 const HOLD_STILL: &str = r"(async () => {
     const frames = () => new Promise((done) => {
         requestAnimationFrame(() => requestAnimationFrame(done));
-        setTimeout(done, 1000);
+        setTimeout(done, 5000);
     });
     const stop = () => {
         let moved = false;
@@ -188,6 +192,13 @@ const HOLD_STILL: &str = r"(async () => {
         }
         return moved;
     };
+    if (globalThis.heldByFewer === undefined) {
+        const style = new CSSStyleSheet();
+        style.replaceSync('*, *::before, *::after { transition: none !important }');
+        document.adoptedStyleSheets = [...document.adoptedStyleSheets, style];
+        addEventListener('resize', (event) => heldByFewer && event.stopImmediatePropagation(), true);
+    }
+    globalThis.heldByFewer = true;
     document.activeElement?.blur?.();
     scrollTo({ top: 0, behavior: 'instant' });
     for (const media of document.querySelectorAll('video, audio')) media.pause?.();
@@ -206,10 +217,13 @@ const HOLD_STILL: &str = r"(async () => {
     await frames();
 })()";
 
+/// Scripts may hear of the next window.
+const LET_GO: &str = "globalThis.heldByFewer &&= false";
+
 /// Until the page was painted in its new state.
 const PAINT: &str = "new Promise((done) => {
     requestAnimationFrame(() => requestAnimationFrame(() => done(0)));
-    setTimeout(() => done(0), 1000);
+    setTimeout(() => done(0), 5000);
 })";
 
 const READ_STATE: &str = r"({
