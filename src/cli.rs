@@ -17,12 +17,14 @@ mod destination;
 mod effective;
 mod settings;
 mod value;
+mod verify;
 
 pub use budget::{BudgetSettings, BudgetSource, PartSettings, ViewSettings};
 pub use destination::Destination;
 pub use effective::Effective;
 pub use settings::{RuleSettings, Settings};
 pub use value::{Annotations, Bytes, Checked, Color, Measure, Number, Parse, Skip, Viewport};
+pub use verify::{Verify, wishes};
 
 /// Makes a built static site load with fewer requests and fewer bytes, without changing a pixel.
 #[derive(Debug, Parser)]
@@ -36,8 +38,8 @@ pub struct Cli {
 pub enum Command {
     /// Write an optimised copy of SITE to OUT, with gzip and brotli variants and a report.
     ///
-    /// SITE is never written. OUT appears whole or not at all. Exit status: 0 good, 1 a budget failed (reports are
-    /// written, OUT stays as it was), 2 bad use or input (nothing is written).
+    /// SITE is never written. OUT appears whole or not at all. Exit status: 0 good, 1 a budget or --verify failed
+    /// (reports are written, OUT stays as it was), 2 bad use or input (nothing is written).
     ///
     /// Flags that stand under a heading can be keys of `fewer.toml` in the current folder; a flag wins over the file.
     Build(Build),
@@ -56,6 +58,12 @@ pub enum Command {
     /// SERVER is nginx, apache, caddy, lighttpd (two files: use --write), varnish (VCL for a cache in front of another
     /// server) or headers (the `_headers` file of static hosts).
     ServerConfig(ServerConfig),
+    /// Open the pages of SITE and OUT in a real browser and tell every difference: pixels, text, links, errors, requests.
+    ///
+    /// Looks at one page of each template, in two windows, each light, dark, printed and in forced colours. No other host
+    /// is reached. What two loads of SITE do not agree on is named, not failed. Exit status: 0 no difference, 1
+    /// differences, 2 bad use or no browser.
+    Verify(Verify),
     /// Print the values that are in effect, each with its source, as a `fewer.toml`.
     Config(Config),
 }
@@ -73,6 +81,16 @@ pub struct Build {
     /// Decide and report, but write no OUT.
     #[arg(long)]
     pub dry_run: bool,
+    /// Compare SITE and the new OUT in a browser, as `fewer verify` does, before OUT appears; a difference is exit
+    /// status 1.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub verify: bool,
+    /// The browser of --verify: chromium, firefox or a path.
+    #[arg(long, value_name = "BROWSER", requires = "verify")]
+    pub browser: Option<String>,
+    /// Write what --verify found to this file, .html or .json.
+    #[arg(long, value_name = "FILE", requires = "verify")]
+    pub verify_report: Option<PathBuf>,
     #[command(flatten)]
     pub run: Run,
     #[command(flatten)]
@@ -268,7 +286,11 @@ fn command() -> clap::Command {
     let hidden = |arg: Arg| if decides(&arg) { arg.hide(true) } else { arg };
     let uncounted = |arg: Arg| if counts(&arg) { arg.hide(true) } else { arg };
     Cli::command()
-        .mut_subcommands(|command| command.mut_args(with_default))
+        .mut_subcommands(|command| match command.get_name() {
+            // Its windows are a list, and its help says so.
+            "verify" => command,
+            _ => command.mut_args(with_default),
+        })
         .mut_subcommand("report", |report| report.mut_args(hidden))
         .mut_subcommand("check", |check| check.mut_args(uncounted))
 }

@@ -93,6 +93,11 @@ pub fn real(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path)
 }
 
+/// Whether the file belongs to root: whether this process, which has just made it, runs as root.
+pub(crate) fn belongs_to_root(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.uid() == 0)
+}
+
 /// What a link says, unresolved.
 pub fn link_text(path: &Path) -> io::Result<PathBuf> {
     fs::read_link(path)

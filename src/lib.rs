@@ -15,6 +15,8 @@
 //! Parsers find things and report byte spans; one pure step decides; the output is the original bytes with a
 //! sorted list of edits applied. What is not fully understood stays byte for byte as it was.
 //!
+//! Beside this line stands `verify`: it opens SITE and OUT in a browser and compares what a reader would see.
+//!
 //! Invariants, stated as absences:
 //! - only `disk` touches the file system, only `parallel` starts threads, only `url` turns a reference into a
 //!   file or a file into a reference;
@@ -59,6 +61,7 @@ pub mod explain;
 pub mod deployed;
 pub mod serve;
 pub mod server_config;
+pub mod verify;
 mod nearest;
 pub mod config;
 pub mod cli;

@@ -9,9 +9,10 @@ use fewer::cache::{self, Cache};
 use fewer::cli::{self, Annotations, Color, Command, Destination, Effective, Run, Settings};
 use fewer::options::Options;
 use fewer::report::{self, Budgets, Format, Report};
+use fewer::verify::{self, Outcome, Predicted, Wishes};
 use fewer::{build, check, config, deployed, disk, explain, parallel, serve, server_config};
 
-/// A budget failed, or a diagnostic is denied.
+/// A budget failed, a diagnostic is denied, or OUT is not what SITE was.
 const OVER_BUDGET: u8 = 1;
 /// Broken limits that are printed, unless all are asked for.
 const VIOLATIONS: usize = 20;
@@ -37,6 +38,7 @@ fn run(command: &Command) -> anyhow::Result<ExitCode> {
         Command::Explain(explain) => run_explain(explain),
         Command::Serve(serve) => run_serve(serve),
         Command::ServerConfig(config) => run_server_config(config),
+        Command::Verify(verify) => run_verify(verify),
         Command::Config(config) => {
             let (file, _) = config::find(config.config.as_deref(), None)?;
             let effective = Effective::new(&config.settings, file)?;
@@ -63,22 +65,119 @@ fn run_build(build: &cli::Build) -> anyhow::Result<ExitCode> {
     options.force = build.force;
     options.cache = open_cache(build, &effective)?;
     let budgets = budgets(&effective, &options, &build.run)?;
+    // A browser that is missing is said before the work.
+    let mut wishes = None;
+    if build.verify {
+        let path = build.verify_report.as_deref();
+        check_verify_report(path, &build.site, &build.out)?;
+        let others = effective.settings.report.iter().flatten();
+        let apart = path.is_none_or(|path| others.map(|to| &*to.path).all(|other| other != path));
+        anyhow::ensure!(apart, "--report and --verify-report name the same file");
+        wishes = Some(cli::wishes(verify::find(build.browser.as_deref())?, &options));
+    }
     let progress = progress(&build.run);
-    let work = || build::build(&build.site, &build.out, &options, build.dry_run, &progress);
-    let built = parallel::with_threads(options.threads, work)?;
+    let work = || {
+        let built = build::build(&build.site, &build.out, &options, build.dry_run, &progress)?;
+        let outcome = match (&wishes, &built.staging) {
+            (Some(wishes), Some(staging)) => {
+                let predicted = Some(Predicted::of_report(&built.report));
+                let (site, out) = (&build.site, staging.path());
+                Some(verify::verify(site, out, &options, wishes, predicted, &progress)?)
+            }
+            _ => None,
+        };
+        anyhow::Ok((built, outcome))
+    };
+    let done = parallel::with_threads(options.threads, work)?;
     clear_progress(&build.run);
-    let built = built?;
+    let (mut built, outcome) = done?;
     if let (Some(path), Some(policy)) = (&effective.settings.write_policy, &built.policy) {
         disk::write_file(path, policy.as_bytes())?;
     }
-    finish(
+    if let Some(outcome) = &outcome {
+        write_verify_report(build.verify_report.as_deref(), outcome)?;
+        if !outcome.is_same() {
+            // OUT stays as it was.
+            built.staging = None;
+        }
+    }
+    let finished = finish(
         built.report,
         built.staging,
         budgets,
         &effective,
         &build.run,
         &build.site,
-    )
+    )?;
+    match outcome {
+        Some(outcome) if outcome.is_same() => {
+            show_outcome(&outcome, &build.run)?;
+            Ok(finished)
+        }
+        Some(outcome) => show_outcome(&outcome, &build.run),
+        None => Ok(finished),
+    }
+}
+
+fn run_verify(verify: &cli::Verify) -> anyhow::Result<ExitCode> {
+    let run = verify.run();
+    let effective = effective(&verify.settings(), &run, &verify.site)?;
+    check_verify_report(verify.report.as_deref(), &verify.site, &verify.out)?;
+    let options = effective.settings.options()?;
+    let wishes: Wishes = verify.wishes(verify::find(verify.browser.as_deref())?, &options)?;
+    let predicted = verify.counts.as_deref().map(Predicted::read).transpose()?;
+    let progress = progress(&run);
+    let work = || verify::verify(&verify.site, &verify.out, &options, &wishes, predicted, &progress);
+    let outcome = parallel::with_threads(options.threads, work)?;
+    clear_progress(&run);
+    let outcome = outcome?;
+    write_verify_report(verify.report.as_deref(), &outcome)?;
+    show_outcome(&outcome, &run)
+}
+
+fn show_outcome(outcome: &Outcome, run: &Run) -> anyhow::Result<ExitCode> {
+    if !run.quiet {
+        write_out(verify::summary(outcome).as_bytes())?;
+    }
+    Ok(if outcome.is_same() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(OVER_BUDGET)
+    })
+}
+
+fn is_named(path: &Path, extension: &str) -> bool {
+    path.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case(extension))
+}
+
+fn check_verify_report(path: Option<&Path>, site: &Path, out: &Path) -> anyhow::Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    let fits = is_named(path, "html") || is_named(path, "json");
+    anyhow::ensure!(
+        fits,
+        "{}: expected a name that ends in .html or .json",
+        path.display()
+    );
+    for (name, folder) in [("SITE", site), ("OUT", out)] {
+        let inside = disk::is_inside(path, folder)?;
+        anyhow::ensure!(
+            !inside,
+            "{} lies inside {name}: choose a place outside",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+fn write_verify_report(path: Option<&Path>, outcome: &Outcome) -> anyhow::Result<()> {
+    let Some(path) = path else { return Ok(()) };
+    let text = if is_named(path, "html") {
+        verify::html(outcome)
+    } else {
+        verify::json(outcome)
+    };
+    disk::write_file(path, text.as_bytes())
 }
 
 fn run_report(report: &cli::Report) -> anyhow::Result<ExitCode> {

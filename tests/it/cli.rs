@@ -34,6 +34,13 @@ fn bad_use_and_bad_input_write_nothing() {
         ("build @site", "--out"),
         ("report @nowhere", "nowhere"),
         ("report", "SITE"),
+        ("build @site --out @out --verify --browser @nowhere", "nowhere"),
+        ("build @site --out @out --browser chromium", "--verify"),
+        ("verify @site", "OUT"),
+        ("verify @site @site --browser @nowhere", "nowhere"),
+        ("verify @site @site --report @found.txt", ".html"),
+        ("verify @site @site --report @site/found.html", "SITE"),
+        ("verify @site @site --modes bright", "bright"),
         ("dance", "dance"),
     ] {
         let report = if line.contains("--out") {
@@ -42,6 +49,27 @@ fn bad_use_and_bad_input_write_nothing() {
             ""
         };
         place.refuses(&format!("{line}{report}"), said);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_browser_it_says_how_to_get_one() {
+    let place = Place::new();
+    let output = command(place.args("verify @site @site"))
+        .env("PATH", place.at("nowhere"))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    for word in [
+        "no browser",
+        "apt-get install",
+        "dnf install",
+        "brew install",
+        "--browser",
+    ] {
+        assert!(said.contains(word), "{said}");
     }
 }
 

@@ -17,6 +17,7 @@ mod load;
 mod report;
 mod servers;
 mod test;
+mod verify;
 mod visit;
 
 use std::process::ExitCode;
@@ -49,6 +50,11 @@ const TASKS: &[(&str, &str, Task)] = &[
         "load",
         "what the blog costs nginx and Varnish before and after a build",
         load::run,
+    ),
+    (
+        "verify",
+        "plant faults and check that `fewer verify` finds each of them",
+        verify::run,
     ),
     (
         "bench",

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::bail;
 
-use crate::{browser, e2e, report, servers};
+use crate::{browser, e2e, report, servers, verify};
 
 /// Names and arguments of the steps that cargo does.
 const STEPS: &[(&str, &[&str])] = &[
@@ -35,7 +35,7 @@ const STEPS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Package managers with the commands that install Chromium, the first that is there counts.
+/// Package managers with the commands that install Chromium and Firefox, the first that is there counts.
 const INSTALLERS: &[(&str, &[&[&str]])] = &[
     (
         "apt-get",
@@ -48,18 +48,28 @@ const INSTALLERS: &[(&str, &[&[&str]])] = &[
                 "-qq",
                 "--no-install-recommends",
                 "chromium",
+                "firefox-esr",
                 "fonts-dejavu-core",
             ],
         ],
     ),
-    ("dnf", &[&["dnf", "install", "-y", "-q", "chromium"]]),
-    ("pacman", &[&["pacman", "-Sy", "--noconfirm", "chromium"]]),
-    ("apk", &[&["apk", "add", "chromium"]]),
+    ("dnf", &[&["dnf", "install", "-y", "-q", "chromium", "firefox"]]),
+    (
+        "pacman",
+        &[&["pacman", "-Sy", "--noconfirm", "chromium", "firefox"]],
+    ),
+    ("apk", &[&["apk", "add", "chromium", "firefox"]]),
     (
         "zypper",
-        &[&["zypper", "--non-interactive", "install", "chromium"]],
+        &[&[
+            "zypper",
+            "--non-interactive",
+            "install",
+            "chromium",
+            "MozillaFirefox",
+        ]],
     ),
-    ("brew", &[&["brew", "install", "--cask", "chromium"]]),
+    ("brew", &[&["brew", "install", "--cask", "chromium", "firefox"]]),
 ];
 
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -100,6 +110,11 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         eprintln!("servers: {error:#}");
         failed.push("servers");
     }
+    println!("== verify: cargo xtask verify");
+    if let Err(error) = verify::run(&[]) {
+        eprintln!("verify: {error:#}");
+        failed.push("verify");
+    }
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
     }
@@ -113,26 +128,35 @@ fn root() -> &'static Path {
         .unwrap_or_else(|| Path::new("."))
 }
 
-/// Installs Chromium if there is none and the machine allows it.
+/// Installs the browsers that are missing if the machine allows it. Without Firefox the tests are said to be without
+/// it; without Chromium they fail.
 fn provide_browser() -> anyhow::Result<()> {
-    if browser::find().is_some() {
+    if browser::find().is_some() && fewer::verify::find(Some("firefox")).is_ok() {
         return Ok(());
     }
+    install().or_else(|error| match browser::find() {
+        Some(_) => {
+            println!("== browser: without Firefox: {error:#}");
+            Ok(())
+        }
+        None => Err(error),
+    })
+}
+
+fn install() -> anyhow::Result<()> {
+    let missing = match browser::find() {
+        Some(_) => "no Firefox found: install it (`apt-get install firefox-esr`)",
+        None => browser::MISSING,
+    };
     let Some((manager, commands)) = INSTALLERS.iter().find(|(name, _)| answers(name, "--version")) else {
-        bail!(
-            "{}, and no package manager known here can bring it",
-            browser::MISSING
-        );
+        bail!("{missing}, and no package manager known here can bring it");
     };
     // Homebrew refuses to run as root; the others need it.
     let sudo = match *manager {
         "brew" => false,
         _ if is_root() => false,
         _ if succeeds(Command::new("sudo").args(["-n", "true"])) => true,
-        _ => bail!(
-            "{}; it may not be installed here without a password",
-            browser::MISSING
-        ),
+        _ => bail!("{missing}; it may not be installed here without a password"),
     };
     for words in *commands {
         println!("== browser: {}", words.join(" "));
@@ -150,7 +174,7 @@ fn provide_browser() -> anyhow::Result<()> {
     }
     match browser::find() {
         Some(_) => Ok(()),
-        None => bail!("{}; {manager} did not bring it", browser::MISSING),
+        None => bail!("{missing}; {manager} did not bring it"),
     }
 }
 
