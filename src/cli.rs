@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Arg, ArgAction, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::deployed::{self, Coded};
 use crate::{serve, server_config};
@@ -85,7 +85,7 @@ pub struct Build {
     /// status 1.
     #[arg(long, conflicts_with = "dry_run")]
     pub verify: bool,
-    /// The browser of --verify: chromium, firefox or a path.
+    /// The browser that --verify uses: chromium, firefox or a path.
     #[arg(long, value_name = "BROWSER", requires = "verify")]
     pub browser: Option<String>,
     /// Write what --verify found to this file, .html or .json.
@@ -283,6 +283,11 @@ fn command() -> clap::Command {
         let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
         arg.help(format!("{help} [default: {value}]"))
     };
+    // The message then names the flag.
+    let signed = |arg: Arg| match arg.get_action() {
+        ArgAction::Set | ArgAction::Append if !arg.is_positional() => arg.allow_negative_numbers(true),
+        _ => arg,
+    };
     let hidden = |arg: Arg| if decides(&arg) { arg.hide(true) } else { arg };
     let uncounted = |arg: Arg| if counts(&arg) { arg.hide(true) } else { arg };
     Cli::command()
@@ -291,6 +296,7 @@ fn command() -> clap::Command {
             "verify" => command,
             _ => command.mut_args(with_default),
         })
+        .mut_subcommands(|command| command.mut_args(signed))
         .mut_subcommand("report", |report| report.mut_args(hidden))
         .mut_subcommand("check", |check| check.mut_args(uncounted))
 }

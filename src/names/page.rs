@@ -163,7 +163,9 @@ pub(super) fn read(
     if all().any(|tests| tests.tests.iter().any(|test| test.name == "integrity")) {
         seen.unsealed.extend(&requested);
     }
-    for &file in &requested {
+    // Of other windows and states too: their candidates are not requested here.
+    let asked: BTreeSet<FileId> = requested.iter().chain(&spotted).chain(&in_css).copied().collect();
+    for file in asked {
         let Some(kind) = kind(ground.site.file(file).media) else {
             continue;
         };

@@ -137,8 +137,14 @@ fn missing<B>(folder: &Folder, deployed: &Deployed, request: &Request<B>) -> Ans
         return Answer::text(StatusCode::NOT_FOUND, "not found\n");
     };
     page.status = StatusCode::NOT_FOUND.as_u16();
-    page.headers
-        .retain(|(name, _)| !matches!(name.as_str(), "etag" | "last-modified" | "accept-ranges"));
+    // What rules say of this address is meant for the file that is not there.
+    page.headers.retain(|(name, _)| {
+        !matches!(
+            name.as_str(),
+            "etag" | "last-modified" | "accept-ranges" | "cache-control"
+        )
+    });
+    page.headers.push(("cache-control".into(), "no-cache".into()));
     page
 }
 

@@ -130,7 +130,7 @@ fn large_files_are_packed_in_pieces() {
     let place = Place::new();
     // Above a sixteenth of 16 MB; the second is what no coding makes smaller.
     let text: String = (0..60_000)
-        .map(|n| format!("{},{},{}\n", n, n * n % 7919, n % 13))
+        .map(|n| format!("{},{},{}\n", n, n * 31 % 7919, n % 13))
         .collect();
     let mut state = 1_u32;
     let noise: Vec<u8> = (0..1_200_000)
