@@ -209,6 +209,10 @@ fn translate(message: &Value, tab: &Tab, navigation: &Value) -> Vec<Event> {
         }],
         "log.entryAdded" if params["level"] == "error" => {
             let text = params["text"].as_str().unwrap_or_default();
+            // Failed loads are requests; the console only repeats them.
+            if text.starts_with("Cross-Origin Request Blocked:") {
+                return Vec::new();
+            }
             let uncaught = if params["type"] == "javascript" {
                 "uncaught "
             } else {

@@ -113,6 +113,7 @@ user_pref("dom.image-lazy-loading.enabled", true);
 user_pref("extensions.enabledScopes", 0);
 user_pref("extensions.systemAddon.update.enabled", false);
 user_pref("image.animation_mode", "none");
+user_pref("layout.css.visited_links_enabled", false);
 user_pref("media.autoplay.default", 5);
 user_pref("network.captive-portal-service.enabled", false);
 user_pref("network.connectivity-service.enabled", false);

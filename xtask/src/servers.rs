@@ -31,6 +31,12 @@ const PACKAGES: [&str; 8] = [
     "nghttp2-client",
 ];
 
+/// What these servers need beside themselves, where Debian puts it.
+const MODULES: [&str; 2] = [
+    "/usr/lib/lighttpd/mod_magnet.so",
+    "/usr/lib/nginx/modules/ngx_http_brotli_static_module.so",
+];
+
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     let mut program = None;
     let mut names = Vec::new();
@@ -73,9 +79,11 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
 /// Installs what is missing, if this machine allows it.
 pub(crate) fn provide() -> anyhow::Result<()> {
     let missing = || {
-        daemon::PROGRAMS
-            .iter()
+        let programs = daemon::PROGRAMS.into_iter();
+        let modules = MODULES.into_iter().filter(|module| !Path::new(module).is_file());
+        programs
             .filter(|program| daemon::find(program).is_none())
+            .chain(modules)
     };
     if missing().next().is_none() {
         return Ok(());
@@ -93,7 +101,7 @@ pub(crate) fn provide() -> anyhow::Result<()> {
         None => Ok(()),
         Some(_) => bail!(
             "no {}: install {}",
-            missing().copied().collect::<Vec<_>>().join(", "),
+            missing().collect::<Vec<_>>().join(", "),
             PACKAGES.join(" ")
         ),
     }
