@@ -243,6 +243,7 @@ fn run_serve(serve: &cli::Serve) -> anyhow::Result<ExitCode> {
         port: serve.port,
         prefix: serve.site.prefix.clone(),
         max_age: serve.site.max_age,
+        variants: true,
     };
     let quiet = serve.quiet;
     let server = serve::Server::start_as(&serve.out, &wishes, move |served| {

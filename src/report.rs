@@ -115,6 +115,8 @@ pub struct Page {
     /// The page itself; counted in the views, not listed among the requests.
     #[serde(serialize_with = "document")]
     pub document: Weight,
+    /// It runs scripts: what these ask for is unknown to a static reader and not counted.
+    pub scripts: bool,
     /// What the page refers to, of SITE and of OUT.
     pub requests: Vec<Request>,
 }
@@ -228,6 +230,8 @@ pub enum State {
 #[derive(Debug, Clone, Serialize)]
 pub struct Totals {
     pub pages: u64,
+    /// Pages that run scripts.
+    pub scripted: u64,
     /// Files of SITE.
     pub files: u64,
     /// Sums over all pages.
@@ -303,6 +307,7 @@ impl Totals {
         }
         Totals {
             pages: pages.len() as u64,
+            scripted: pages.iter().filter(|page| page.scripts).count() as u64,
             files,
             before,
             after,

@@ -48,6 +48,8 @@ pub struct Wishes {
     pub prefix: String,
     /// Seconds that plain files are fresh.
     pub max_age: u32,
+    /// Send what lies beside a file in a coding. Of a folder that `fewer` did not write it may be something else.
+    pub variants: bool,
 }
 
 impl Default for Wishes {
@@ -56,6 +58,7 @@ impl Default for Wishes {
             port: 0,
             prefix: "/".to_string(),
             max_age: deployed::MAX_AGE,
+            variants: true,
         }
     }
 }
@@ -87,6 +90,15 @@ impl Server {
     /// Fails if the folder cannot be read or no port is free.
     pub fn start(folder: &Path) -> anyhow::Result<Server> {
         Server::start_as(folder, &Wishes::default(), |_| ())
+    }
+
+    /// Serves SITE in the same way, without the variants that it may have.
+    pub fn start_site(folder: &Path) -> anyhow::Result<Server> {
+        let wishes = Wishes {
+            variants: false,
+            ..Wishes::default()
+        };
+        Server::start_as(folder, &wishes, |_| ())
     }
 
     /// Serves a folder as wished; `listing` hears of every answer when its head is sent.

@@ -159,7 +159,7 @@ pub fn verify(
         let page = before.iter().find(|path| path.to_string() == *entry)?;
         Some(url::address(&mount, page))
     });
-    let servers = [Server::start(site)?, Server::start(out)?];
+    let servers = [Server::start_site(site)?, Server::start(out)?];
     let ports = [port(&servers[0])?, port(&servers[1])?];
     let looked_at = look_at_all(&jobs, ports, &states, entry.as_deref(), wishes, progress)?;
     Ok(Outcome {

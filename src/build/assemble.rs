@@ -46,6 +46,7 @@ pub(super) fn report(
                     after: later.map(|side| bytes(side.documents[index], 1, overhead)),
                 },
             },
+            scripts: facts.scripted,
             requests: requests(
                 site,
                 graph,

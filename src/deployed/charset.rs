@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use encoding_rs::{UTF_8, X_USER_DEFINED};
+use encoding_rs::{Encoding, UTF_8, X_USER_DEFINED};
 
 use super::media_type;
 use crate::charset;
@@ -44,12 +44,14 @@ pub(super) fn utf8(site: &Site) -> BTreeSet<String> {
     }
     let pages = most.get("page").copied();
     let parts_are_ascii = most.get("part").is_none_or(|reads| *reads == Reads::Ascii);
+    // Even ASCII reads differently in a page of UTF-16 that lends its charset.
+    let utf_16 = pages_are(site, &texts, |encoding| encoding.is_none());
     // A page that declares nothing lends its charset to sheets and scripts; that only matters if they are not ASCII.
     let told = |extension: &str, reads: Reads| match reads {
         Reads::Otherwise => false,
         Reads::Ascii if is_page(extension) => parts_are_ascii,
         Reads::Utf8 if is_page(extension) => parts_are_ascii || !undeclared(site, &texts),
-        Reads::Ascii => true,
+        Reads::Ascii => is_text(extension) || !utf_16,
         Reads::Utf8 => {
             is_text(extension) || pages.is_none_or(|reads| reads == Reads::Utf8) && !undeclared(site, &texts)
         }
@@ -72,13 +74,18 @@ fn is_text(extension: &str) -> bool {
 
 /// Whether some page declares nothing, and so lends windows-1252 to its sheets and scripts.
 fn undeclared(site: &Site, texts: &[(FileId, String)]) -> bool {
-    texts
-        .iter()
-        .filter(|(_, extension)| is_page(extension))
-        .any(|(id, _)| {
-            site.read(*id)
-                .is_ok_and(|bytes| charset::of_page(&bytes, X_USER_DEFINED) == Some(X_USER_DEFINED))
-        })
+    pages_are(site, texts, |encoding| encoding == Some(X_USER_DEFINED))
+}
+
+/// Whether the encoding of some page is such a one; `None` is UTF-16, `X_USER_DEFINED` none that it declares.
+fn pages_are(
+    site: &Site,
+    texts: &[(FileId, String)],
+    such: impl Fn(Option<&'static Encoding>) -> bool,
+) -> bool {
+    let pages = texts.iter().filter(|(_, extension)| is_page(extension));
+    let encoding = |id: FileId| Some(charset::of_page(&site.read(id).ok()?, X_USER_DEFINED));
+    pages.filter_map(|(id, _)| encoding(*id)).any(such)
 }
 
 fn reads(bytes: &[u8], extension: &str) -> Reads {
@@ -146,6 +153,16 @@ mod tests {
         check(
             &[("a.css", b"@charset \"iso-8859-1\";.a{content:'\xC3\xA9'}")],
             &[],
+        );
+        // Read as UTF-16 the sheet is none.
+        check(
+            &[
+                ("a.html", utf8),
+                ("b.html", b"\xFF\xFEx\0"),
+                ("a.css", b"p{}"),
+                ("a.txt", b"x"),
+            ],
+            &["txt"],
         );
         check(&[("a.txt", b"\xE9"), ("b.md", b"\xC3\xA9")], &["md"]);
     }

@@ -427,7 +427,10 @@ fn mark(
         .tags
         .iter()
         .any(|t| t.name == "script" && is_live(t) && t.get("src").is_none());
-    page.scripted = scan.tags.iter().any(|t| t.name == "script" && is_live(t));
+    page.scripted = scan
+        .tags
+        .iter()
+        .any(|t| t.name == "script" && is_live(t) && html::script_kind(t).is_some());
 
     let url_path = url::address(context.mount, path);
     let mut policies = context.headers.policies(&url_path);

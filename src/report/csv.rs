@@ -16,7 +16,8 @@ const COLUMNS: &str = "page,\
     follow_up_requests_before,follow_up_requests_after,\
     follow_up_bytes_identity_before,follow_up_bytes_identity_after,\
     follow_up_bytes_gzip_before,follow_up_bytes_gzip_after,\
-    follow_up_bytes_br_before,follow_up_bytes_br_after\r\n";
+    follow_up_bytes_br_before,follow_up_bytes_br_after,\
+    runs_scripts\r\n";
 
 /// Where nothing was built, what comes after stays empty.
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -31,6 +32,7 @@ pub(super) fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
                 line.push_str(&after[i].to_string());
             }
         }
+        line.push_str(if page.scripts { ",1" } else { ",0" });
         line.push_str("\r\n");
         out.write_all(line.as_bytes())?;
     }

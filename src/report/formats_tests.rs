@@ -56,7 +56,8 @@ fn csv_is_read_back() {
         let mut rows = 0;
         for (row, page) in records.zip(&report.pages) {
             rows += 1;
-            assert_eq!(row.len(), 17);
+            assert_eq!(row.len(), 18);
+            assert_eq!(row[column("runs_scripts")], u8::from(page.scripts).to_string());
             assert!(!row[0].starts_with(['=', '+', '-', '@']), "{row:?}");
             assert_eq!(
                 row[column("first_requests_before")],
@@ -506,10 +507,10 @@ fn html_holds_its_data_and_nothing_of_the_site_as_markup() {
         let (_, rest) = page.split_once("id=\"data\">").unwrap();
         serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
     };
-    // Path by what differs, numbers of SITE, then what OUT saves.
+    // Path by what differs, numbers of SITE, then what OUT saves, then that scripts run.
     assert_eq!(
         value["pages"][0],
-        serde_json::json!([0, "docs/a.html", 14, 120_400, 5, 20_000, 5, 10_400, 1, 100])
+        serde_json::json!([0, "docs/a.html", 14, 120_400, 5, 20_000, 5, 10_400, 1, 100, 1])
     );
     assert_eq!(
         value["pages"][1],

@@ -30,6 +30,14 @@ pub fn summary(report: &Report, width: usize, color: bool) -> String {
             Paint::bold,
         ));
     }
+    if report.totals.scripted > 0 {
+        let of = match report.totals.scripted == report.totals.pages {
+            true => "the pages".to_owned(),
+            false => counted(report.totals.scripted, "page"),
+        };
+        let text = format!("what the scripts of {of} ask for is not counted");
+        lines.push(list("unknown", &[text], width, &paint, Paint::bold));
+    }
     if let Some(written) = &report.totals.written
         && (written.gzip > 0 || written.br > 0 || written.zstd > 0)
     {

@@ -105,6 +105,7 @@ pub(super) fn sample() -> Report {
             before: views((14, 120_400), (5, 20_000)),
             after: Some(views((9, 110_000), (4, 19_900))),
             document: document(4_000),
+            scripts: true,
             requests: KINDS
                 .iter()
                 .map(|kind| request("/img/x.png", *kind, State::Kept))
@@ -115,6 +116,7 @@ pub(super) fn sample() -> Report {
             before: views((6, 40_000), (2, 8_000)),
             after: Some(views((6, 39_000), (2, 8_000))),
             document: document(4_000),
+            scripts: false,
             requests: State::ALL
                 .iter()
                 .map(|state| request("/img/y.png", Kind::Image, *state))
@@ -125,6 +127,7 @@ pub(super) fn sample() -> Report {
             before: views((8, 60_000), (1, 4_000)),
             after: Some(views((5, 58_000), (1, 4_000))),
             document: document(4_000),
+            scripts: false,
             requests: Vec::new(),
         },
     ];
@@ -343,6 +346,7 @@ average page    requests              bytes (brotli 5)
 first view      9.3 -> 6.7  -28.6 %   73.5 kB -> 69.0 kB  -6.1 %
 follow-up view  2.7 -> 2.3  -12.5 %   10.7 kB -> 10.6 kB  -0.3 %
 most requests   docs/a.html 14 -> 9, docs/b.html 6, index.html 8 -> 5
+unknown         what the scripts of 1 page ask for is not counted
 variants        1.2 MB gzip, 1.0 MB brotli
 policy          OUT needs img-src data: where a server sends a policy
 warnings        2 missing-file, 1 css-syntax
@@ -362,6 +366,7 @@ average page    requests   bytes (brotli 5)
 first view      9.3        73.5 kB
 follow-up view  2.7        10.7 kB
 most requests   docs/a.html 14, index.html 8, docs/b.html 6
+unknown         what the scripts of 1 page ask for is not counted
 "
     );
 }

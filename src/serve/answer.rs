@@ -24,6 +24,7 @@ pub(super) struct Folder {
     path: PathBuf,
     prefix: String,
     max_age: u32,
+    variants: bool,
     /// What was found when the folder itself had this time: a build in the meantime puts another one in its place.
     known: Mutex<(SystemTime, Arc<Deployed>)>,
 }
@@ -36,6 +37,7 @@ impl Folder {
             path: path.to_path_buf(),
             prefix: wishes.prefix.clone(),
             max_age: wishes.max_age,
+            variants: wishes.variants,
             known: Mutex::new((modified, Arc::new(known))),
         })
     }
@@ -166,7 +168,7 @@ fn send<B>(
         |coding: &Coded| deployed.codings.contains(coding) && deployed.foreign.binary_search(path).is_err();
     let variants: Vec<(Coded, PathBuf)> = Coded::ALL
         .into_iter()
-        .filter(is_variant)
+        .filter(|coding| folder.variants && is_variant(coding))
         .filter_map(|coding| Some((coding, variant(coding)?.1)))
         .collect();
     let available: Vec<Coded> = variants.iter().map(|(coding, _)| *coding).collect();

@@ -43,7 +43,7 @@ pub(crate) fn run(program: &Path, chromium: &Path, sites: &[PathBuf]) -> anyhow:
         .collect::<anyhow::Result<Vec<Value>>>()?;
     let servers = sites
         .iter()
-        .map(|site| Server::start(site))
+        .map(|site| Server::start_site(site))
         .collect::<anyhow::Result<Vec<_>>>()?;
     let names: Vec<String> = sites
         .iter()
@@ -201,7 +201,7 @@ fn look(
     ])
 }
 
-pub(crate) fn addresses(traffic: &Traffic) -> BTreeSet<String> {
+fn addresses(traffic: &Traffic) -> BTreeSet<String> {
     traffic.requests.iter().cloned().collect()
 }
 

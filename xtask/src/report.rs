@@ -443,6 +443,7 @@ fn many_pages() -> Report {
                         after: Some(size(11_000)),
                     },
                 },
+                scripts: false,
                 requests,
             }
         })

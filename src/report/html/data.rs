@@ -248,7 +248,8 @@ fn quoted(text: &str) -> String {
     json!(clean(text)).to_string().replace('<', LESS)
 }
 
-/// `[shared, rest, requests, bytes, follow-up requests, follow-up bytes, (what OUT saves of each), limits broken]`.
+/// `[shared, rest, requests, bytes, follow-up requests, follow-up bytes, (what OUT saves of each), limits broken and scripts]`.
+/// The last is twice the number of limits, and one more where scripts run.
 fn row(page: &Page, last: &str, path: &str, broken: u32) -> String {
     // Counted as the script counts: in UTF-16 units, at the boundary of a character.
     let mut shared = 0;
@@ -269,17 +270,18 @@ fn row(page: &Page, last: &str, path: &str, broken: u32) -> String {
             views.follow_up.bytes.br,
         ]
     };
+    let last_number = 2 * broken + u32::from(page.scripts);
     let before = numbers(&page.before);
     before.iter().for_each(|n| text.push_str(&format!(",{n}")));
     if let Some(after) = &page.after {
         for (was, is) in before.iter().zip(numbers(after)) {
             text.push_str(&format!(",{}", i128::from(*was) - i128::from(is)));
         }
-    } else if broken > 0 {
+    } else if last_number > 0 {
         text.push_str(",0,0,0,0");
     }
-    if broken > 0 {
-        text.push_str(&format!(",{broken}"));
+    if last_number > 0 {
+        text.push_str(&format!(",{last_number}"));
     }
     text.push(']');
     text

@@ -145,7 +145,8 @@
         path, index,
         before: [requests, bytes, again, againBytes],
         after: [requests - gone[0], bytes - gone[1], again - gone[2], againBytes - gone[3]],
-        over: row[10] || 0,
+        over: (row[10] || 0) >> 1,
+        scripts: (row[10] || 0) % 2 === 1,
       };
     });
   }
@@ -226,7 +227,8 @@
         make("td", { class: "fall" }, picture));
     });
     cell.append(
-      make("p", {}, ...numbers),
+      make("p", {}, ...numbers,
+        page.scripts ? " The page runs scripts: what these ask for is unknown here and not counted." : ""),
       make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Requests of " + page.path },
         make("table", {},
           make("caption", {}, built
