@@ -16,6 +16,7 @@ mod ask;
 mod checks;
 pub(crate) mod daemon;
 mod site;
+mod vcl;
 
 use daemon::{Daemon, KINDS};
 
@@ -113,6 +114,9 @@ fn http(program: &Path, kind: &str, prefix: &str) -> anyhow::Result<Vec<String>>
     let out = site::build(program, work.path())?;
     let daemon = Daemon::start(program, kind, &out, prefix, work.path())?;
     let mut faults = checks::run(&daemon, kind, prefix, &out)?;
+    if kind == "varnish" && prefix == "/" {
+        faults.extend(vcl::run(program, &out, work.path())?);
+    }
     if !faults.is_empty() {
         faults.push(format!("its log: {}", daemon.log()));
     }

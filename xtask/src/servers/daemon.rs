@@ -17,7 +17,7 @@ pub(crate) const KINDS: [&str; 7] = [
 ];
 
 /// What must be there for it.
-pub(crate) const PROGRAMS: [&str; 5] = ["nginx", "apache2", "caddy", "lighttpd", "varnishd"];
+pub(crate) const PROGRAMS: [&str; 6] = ["nginx", "apache2", "caddy", "lighttpd", "varnishd", "varnishtest"];
 
 #[derive(Debug)]
 pub(crate) struct Daemon {
@@ -44,7 +44,7 @@ pub(crate) fn find(program: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-fn free_port() -> anyhow::Result<u16> {
+pub(super) fn free_port() -> anyhow::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
@@ -299,7 +299,13 @@ impl Drop for Daemon {
 }
 
 /// Lets `fewer` write the configuration of a server.
-fn write(fewer: &Path, server: &str, out: &Path, folder: &Path, options: &[&str]) -> anyhow::Result<()> {
+pub(super) fn write(
+    fewer: &Path,
+    server: &str,
+    out: &Path,
+    folder: &Path,
+    options: &[&str],
+) -> anyhow::Result<()> {
     check(
         Command::new(fewer)
             .args(["server-config", server])
