@@ -587,7 +587,7 @@ fn hex_digit(byte: u8) -> Option<u8> {
 
 /// Encodes what the URL parser would change and what is special in attributes or CSS; `/` stays. A comma is special
 /// in `srcset` only at the ends of a URL.
-pub(crate) fn encode_path(path: &[u8]) -> String {
+pub fn encode_path(path: &[u8]) -> String {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = String::with_capacity(path.len());
     for (i, &byte) in path.iter().enumerate() {

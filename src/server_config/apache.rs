@@ -132,6 +132,7 @@ fn rules(context: &Context<'_>) -> String {
         let _ = writeln!(out, "AddType \"{content_type}\" {}", dotted.join(" "));
     }
     out.push_str("AddType application/octet-stream .br .zst\n");
+    out.push_str("# A browser must not guess what a file without a known type is.\nHeader set Content-Type application/octet-stream \"expr=-z %{CONTENT_TYPE}\"\n");
 
     out.push_str("\nRewriteEngine On\n");
     let codings = &context.codings;
@@ -231,7 +232,7 @@ fn rules(context: &Context<'_>) -> String {
         .collect();
     let _ = write!(
         out,
-        "\n# What has no variant, as it was left out of the build or its coding is missing, is packed on the way.\n<IfModule mod_deflate.c>\n{small}    AddOutputFilterByType DEFLATE {}\n</IfModule>\n",
+        "\n# What has no variant, as it was left out of the build or its coding is missing, is packed on the way.\n<IfModule mod_deflate.c>\n{small}    AddOutputFilterByType DEFLATE {}\n    # It puts -gzip into the tag of what it packs, and does not know that tag when it is asked again.\n    RequestHeader edit* If-None-Match \"-gzip\\\"\" \"\\\"\"\n</IfModule>\n",
         filtered.join(" ")
     );
     out

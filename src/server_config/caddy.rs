@@ -110,6 +110,7 @@ fn route(out: &mut String, context: &Context<'_>, version: (u32, u32)) {
         "\t\t# Clean addresses: /about is about.html, where neither a file nor a folder with a page has that name.\n\t\t@fewer_clean {{\n\t\t\tnot path */\n\t\t\tnot file {{path}}{}\n\t\t\tfile {{path}}.html\n\t\t}}\n\t\trewrite @fewer_clean {{path}}.html\n",
         folders.concat()
     );
+    out.push_str("\t\t# A browser must not guess what a file without a known type is.\n\t\t@fewer_file file {path}\n\t\theader @fewer_file Content-Type application/octet-stream\n");
     out.push_str("\t\t# Charsets win over the page, so only those are told that change nothing.\n");
     for (at, (content_type, extensions)) in context.types().iter().enumerate() {
         let globs: Vec<String> = extensions
