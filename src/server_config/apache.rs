@@ -286,6 +286,39 @@ fn cache(out: &mut String, context: &Context<'_>) {
             rule(extra.rule)
         );
     }
+    links(out, context);
+}
+
+/// The stylesheets that a page waits for.
+fn links(out: &mut String, context: &Context<'_>) {
+    let before = escape(&context.wishes.prefix, Dialect::Bytes);
+    let links = context.links(Dialect::Bytes, &before, TAIL);
+    if links.is_empty() {
+        return;
+    }
+    out.push_str(
+        "# The stylesheets that a page waits for: browsers ask for them before they have read it.\n",
+    );
+    let mut but = String::new();
+    for (pattern, text) in &links.some {
+        let condition = format!("%{{REQUEST_URI}} =~ m#{pattern}#");
+        if !text.is_empty() {
+            let _ = writeln!(
+                out,
+                "Header always add Link \"{}\" \"expr={condition}\"",
+                value(text)
+            );
+        }
+        let _ = write!(but, " && !({condition})");
+    }
+    if let Some(text) = &links.most {
+        let _ = writeln!(
+            out,
+            "Header always add Link \"{}\" \"expr=%{{REQUEST_URI}} =~ m#\\.(?i:{}){TAIL}\\z#{but}\"",
+            value(text),
+            context.pages()
+        );
+    }
 }
 
 /// A value in double quotes; `%` opens a format of mod_headers, `${` a variable of the configuration.

@@ -13,6 +13,7 @@ use crate::browser::{self, Browser};
 use crate::visit;
 
 mod ask;
+mod asked;
 mod checks;
 pub(crate) mod daemon;
 mod given;
@@ -77,6 +78,10 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
             let found = http(&program, kind, prefix).unwrap_or_else(|error| vec![format!("{error:#}")]);
             faults.extend(found.into_iter().map(|fault| format!("at {prefix}: {fault}")));
         }
+        let work = daemon::folder()?;
+        faults.extend(
+            asked::run(&program, kind, work.path()).unwrap_or_else(|error| vec![format!("{error:#}")]),
+        );
         faults.extend(views(&program, kind).unwrap_or_else(|error| vec![format!("{error:#}")]));
         failed += print(kind, &faults);
     }

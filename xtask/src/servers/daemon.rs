@@ -22,6 +22,8 @@ pub(crate) const PROGRAMS: [&str; 6] = ["nginx", "apache2", "caddy", "lighttpd",
 #[derive(Debug)]
 pub(crate) struct Daemon {
     pub(crate) origin: String,
+    /// Where the site stands on it.
+    pub(crate) prefix: String,
     children: Vec<Child>,
     log: PathBuf,
 }
@@ -83,7 +85,7 @@ impl Daemon {
                 .arg("serve")
                 .arg(out)
                 .args(["--port", &port.to_string(), "--prefix", prefix]);
-            return Daemon::run(vec![command], port, log);
+            return Daemon::run(vec![command], port, prefix, log);
         }
         if kind == "varnish" {
             let upstream = Daemon::start(fewer, "nginx", out, prefix, work)?;
@@ -114,7 +116,7 @@ impl Daemon {
                 .arg(&vcl)
                 .arg("-n")
                 .arg(&state);
-            let mut daemon = Daemon::run(vec![command], port, log)?;
+            let mut daemon = Daemon::run(vec![command], port, prefix, log)?;
             daemon.adopt(upstream);
             return Ok(daemon);
         }
@@ -177,6 +179,8 @@ impl Daemon {
                             let below = folder.join("root");
                             let parent = below.join(mount.trim_start_matches('/'));
                             fs::create_dir_all(parent.parent().unwrap_or(&below))?;
+                            // Of another site that was served from this folder.
+                            let _ = fs::remove_file(&parent);
                             std::os::unix::fs::symlink(out, &parent)?;
                             below
                         }
@@ -230,12 +234,13 @@ impl Daemon {
                 command
             }
         };
-        Daemon::run(vec![command], port, log)
+        Daemon::run(vec![command], port, prefix, log)
     }
 
-    fn run(commands: Vec<Command>, port: u16, log: PathBuf) -> anyhow::Result<Daemon> {
+    fn run(commands: Vec<Command>, port: u16, prefix: &str, log: PathBuf) -> anyhow::Result<Daemon> {
         let mut daemon = Daemon {
             origin: format!("http://127.0.0.1:{port}"),
+            prefix: prefix.to_string(),
             children: Vec::new(),
             log,
         };
