@@ -170,8 +170,8 @@ impl Deployed {
         })
     }
 
-    /// The `Link` headers of a page of the site that is mounted at `prefix`: none if they were made for another place,
-    /// as a browser would load what is not there.
+    /// The `Link` headers of a page of the site that is mounted at `prefix`: none if they were made for
+    /// another place, as a browser would load what is not there.
     pub fn links_of(&self, page: &SitePath, prefix: &str) -> &[String] {
         let is_there = |value: &String| {
             let target = manifest::target(value).unwrap_or_default();

@@ -296,7 +296,7 @@ impl<'a> Context<'a> {
         match self.links_left_out() {
             0 => {}
             count => say(&format!(
-                "The Link headers of {count} pages are left out: they name no file at {}. Build with a --base-url that says so.",
+                "The Link headers of {count} pages are left out: they name no file at {} (--base-url).",
                 self.wishes.prefix
             )),
         }

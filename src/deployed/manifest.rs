@@ -1,5 +1,5 @@
-//! `fewer-manifest.json` of the folder, as far as servers act on it: names that stand for their content, the `Link`
-//! headers of pages, and types of files that pages of another host ask for.
+//! `fewer-manifest.json` of the folder, as far as servers act on it: names that stand for their content, the
+//! `Link` headers of pages, and types of files that pages of another host ask for.
 //!
 //! The folder may come from anywhere: what cannot be right, or could not be sent, is left out with a note.
 

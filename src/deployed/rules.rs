@@ -111,8 +111,8 @@ pub(super) fn refusal(name: &str, value: &str) -> Option<&'static str> {
 }
 
 impl Rules {
-    /// With the header that lets pages of other hosts use files with these extensions. What the site says itself of a
-    /// file takes ours back: two of these headers in one answer are as good as none.
+    /// With the header that lets pages of other hosts use files with these extensions. What the site says
+    /// itself of a file takes ours back: two of these headers in one answer are as good as none.
     pub(super) fn with_cors(mut self, extensions: &BTreeSet<String>) -> Rules {
         if extensions.is_empty() {
             return self;

@@ -98,8 +98,8 @@ pub(super) fn write(context: &Context<'_>) -> anyhow::Result<Vec<Written>> {
     }])
 }
 
-/// For files that pages of another host ask for. Hosts add up what several rules say, and two of these headers in one
-/// answer are as good as none.
+/// For files that pages of another host ask for. Hosts add up what several rules say, and two of these
+/// headers in one answer are as good as none.
 fn cors(out: &mut String, context: &Context<'_>) {
     let deployed = context.deployed;
     for extension in &deployed.cors {

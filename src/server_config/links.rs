@@ -1,6 +1,7 @@
 //! The `Link` headers of pages as few patterns: most pages of a site wait for the same stylesheets.
 //!
-//! Hosts and servers that can do it send them early (RFC 8297, status 103); for all others they are a preload.
+//! Hosts and servers that can do it send them early (RFC 8297, status 103); for all others they are a
+//! preload.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! Varnish: VCL 4.1 for a cache in front of any of the other servers.
 //!
-//! What it rests on, as tried with 7.1: between `vcl_recv` and the hash Varnish makes of `Accept-Encoding` gzip or nothing (its
-//! parameter `http_gzip_support`), so the choice travels in a header of our own, and answers vary by that one: it must still
-//! stand in the request to the server behind, where Varnish reads what a copy varies by. A purge then meets every coding
-//! of an address at once.
+//! What it rests on, as tried with 7.1: between `vcl_recv` and the hash Varnish makes of `Accept-Encoding`
+//! gzip or nothing (its parameter `http_gzip_support`), so the choice travels in a header of our own, and
+//! answers vary by that one: it must still stand in the request to the server behind, where Varnish reads
+//! what a copy varies by. A purge then meets every coding of an address at once.
 
 use std::fmt::Write as _;
 
@@ -66,8 +66,8 @@ sub vcl_recv {{
     # Only Varnish itself says these.
     unset req.http.X-Fewer-Coding;
     if (req.method == "PURGE") {{
-        # Behind a proxy on this machine everybody comes from this machine: it says for whom it asks, and Varnish adds
-        # the proxy's address behind a comma.
+        # Behind a proxy on this machine everybody comes from this machine: it says for whom it asks, and
+        # Varnish adds the proxy's address behind a comma.
         if (client.ip !~ fewer_purgers || req.http.X-Forwarded-For ~ "," || req.http.Forwarded) {{
             return (synth(405, "Not allowed"));
         }}

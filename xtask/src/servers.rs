@@ -1,8 +1,9 @@
 //! Real servers with the configurations that `fewer server-config` writes, asked over HTTP and by a real browser.
 //!
-//! `cargo xtask servers [--bin PROGRAM] [SERVER…]`: nginx, apache, htaccess, caddy, lighttpd, varnish, and `serve`, the
-//! preview, which must answer as they do. Each is started on 127.0.0.1 from its Debian package; one that is missing and
-//! may not be installed is a failure. With `--site DIR` (repeatable) another site is asked for, whatever it holds.
+//! `cargo xtask servers [--bin PROGRAM] [SERVER…]`: nginx, apache, htaccess, caddy, lighttpd, varnish, and
+//! `serve`, the preview, which must answer as they do. Each is started on 127.0.0.1 from its Debian package;
+//! one that is missing and may not be installed is a failure. With `--site DIR` (repeatable) another site is
+//! asked for, whatever it holds.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,6 +17,7 @@ mod ask;
 mod asked;
 mod checks;
 pub(crate) mod daemon;
+mod deploys;
 mod given;
 mod site;
 mod vcl;
@@ -190,8 +192,12 @@ fn views(program: &Path, kind: &str) -> anyhow::Result<Vec<String>> {
     let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&report)?)?;
     let daemon = Daemon::start(program, kind, &out, "/", work.path())?;
     let mut browser = Browser::start(&chromium)?;
-    let entry = fewer::serve::page_url(report["entry"].as_str().unwrap_or("index.html"));
     let mut faults = Vec::new();
+    if kind == "nginx" {
+        let work = daemon::folder()?;
+        faults.extend(deploys::run(program, kind, &mut browser, work.path())?);
+    }
+    let entry = fewer::serve::page_url(report["entry"].as_str().unwrap_or("index.html"));
     let pages = report["pages"].as_array().context("the report has no pages")?;
     for page in pages.iter().step_by(4) {
         let path = fewer::serve::page_url(page["path"].as_str().unwrap_or_default());

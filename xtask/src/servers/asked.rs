@@ -1,5 +1,6 @@
-//! Headers that a build asks its server for: `Link` with the stylesheets of a page (`--link-headers`), and CORS for what
-//! pages of another host may only use with it (`--cdn-cors`). What is expected is read from OUT itself.
+//! Headers that a build asks its server for: `Link` with the stylesheets of a page (`--link-headers`), and
+//! CORS for what pages of another host may only use with it (`--cdn-cors`). What is expected is read from OUT
+//! itself.
 
 use std::fs;
 use std::path::{Path, PathBuf};

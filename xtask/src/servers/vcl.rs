@@ -1,5 +1,6 @@
-//! `varnish.vtc` with the program that Varnish tests itself with: what is fetched how often, who may purge, and what is
-//! served while the server behind is slow, failing or down. Its own server stands behind the VCL that `fewer` writes.
+//! `varnish.vtc` with the program that Varnish tests itself with: what is fetched how often, who may purge,
+//! and what is served while the server behind is slow, failing or down. Its own server stands behind the VCL
+//! that `fewer` writes.
 
 use std::fs;
 use std::path::Path;
