@@ -14,6 +14,7 @@ use crate::options::Options;
 use crate::site::{self, Site, SitePath};
 
 mod charset;
+mod manifest;
 pub mod media_type;
 pub mod rules;
 
@@ -87,8 +88,12 @@ pub struct Deployed {
     pub indexes: Vec<&'static str>,
     /// The text of `_headers`.
     pub own_headers: String,
-    /// What `_headers` asks for.
+    /// What `_headers` asks for beside the `links`, and CORS headers for the types in `cors`.
     pub rules: Rules,
+    /// By page: values of `Link` headers, which name the stylesheets that it waits for.
+    pub links: BTreeMap<SitePath, Vec<String>>,
+    /// Extensions of files that pages of another host ask for: they need a CORS header to use them.
+    pub cors: BTreeSet<String>,
     /// `Content-Type` by extension (lower case), for every known one and those that stand behind a page's in OUT.
     pub types: BTreeMap<String, String>,
     /// Files beside which another one has the name of a variant without being of a type that gets any.
@@ -111,7 +116,11 @@ pub fn read(folder: &Path) -> anyhow::Result<Deployed> {
         .into_iter()
         .filter(|coding| occurs(&site, *coding))
         .collect();
-    let immutable = immutable(&site, &mut notes);
+    let manifest::Manifest {
+        immutable,
+        links,
+        cors,
+    } = manifest::read(&site, &mut notes);
     let lookalikes = site
         .files
         .iter()
@@ -121,7 +130,12 @@ pub fn read(folder: &Path) -> anyhow::Result<Deployed> {
     let read = |name: &str| site.find(name.as_bytes()).and_then(|id| site.read(id).ok());
     let own_headers = read("_headers").unwrap_or_default();
     let own_headers = String::from_utf8_lossy(&own_headers).into_owned();
-    let rules = rules::parse(&own_headers, &mut notes);
+    // The manifest says it page by page, for servers that would try a rule for each of them.
+    let other_headers = match links.is_empty() {
+        true => own_headers.clone(),
+        false => crate::headers::without_links(&own_headers),
+    };
+    let rules = rules::parse(&other_headers, &mut notes).with_cors(&cors);
     let indexes = INDEXES
         .into_iter()
         .filter(|name| site.files.iter().any(|file| file.path.name() == name.as_bytes()))
@@ -137,6 +151,8 @@ pub fn read(folder: &Path) -> anyhow::Result<Deployed> {
         utf8,
         error_page: site.find(ERROR_PAGE.as_bytes()).is_some(),
         indexes,
+        links,
+        cors,
         rules,
         own_headers,
         files: site.files.iter().map(|file| file.path.clone()).collect(),
@@ -152,6 +168,24 @@ impl Deployed {
             let plain = path.as_bytes().strip_suffix(coding.suffix().as_bytes());
             plain.is_some_and(|plain| self.files.contains(&SitePath::new(plain)))
         })
+    }
+
+    /// The `Link` headers of a page of the site that is mounted at `prefix`: none if they were made for
+    /// another place, as a browser would load what is not there.
+    pub fn links_of(&self, page: &SitePath, prefix: &str) -> &[String] {
+        let is_there = |value: &String| {
+            let target = manifest::target(value).unwrap_or_default();
+            let elsewhere = target.starts_with("http:") || target.starts_with("https:");
+            elsewhere
+                || target
+                    .strip_prefix(prefix)
+                    .and_then(|path| crate::url::decoded_path(path.split('?').next().unwrap_or_default()))
+                    .is_some_and(|path| self.files.contains(&SitePath::new(path)))
+        };
+        match self.links.get(page) {
+            Some(values) if values.iter().all(is_there) => values,
+            _ => &[],
+        }
     }
 
     /// `Content-Type` of a file.
@@ -218,49 +252,6 @@ fn strip_coding<'a>(site: &'a Site, path: &'a SitePath) -> &'a SitePath {
         .filter_map(|coding| path.as_bytes().strip_suffix(coding.suffix().as_bytes()))
         .find_map(|plain| site.find(plain))
         .map_or(path, |id| &site.file(id).path)
-}
-
-/// The names that the manifest calls immutable and that are worth it: a wrong one would stay in caches for a year.
-fn immutable(site: &Site, notes: &mut Vec<String>) -> BTreeSet<SitePath> {
-    let mut names = BTreeSet::new();
-    let Some(id) = site.find(MANIFEST.as_bytes()) else {
-        return names;
-    };
-    let manifest = site
-        .read(id)
-        .ok()
-        .and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok())
-        .filter(|manifest| manifest["schema"] == 1);
-    let Some(listed) = manifest
-        .as_ref()
-        .and_then(|manifest| manifest["immutable"].as_array())
-    else {
-        notes.push(format!(
-            "{MANIFEST} is not a manifest of schema 1: no name is taken for immutable"
-        ));
-        return names;
-    };
-    let mut refused = 0;
-    for name in listed {
-        match name.as_str().map(SitePath::new) {
-            Some(path) if carries_hash(&path) && site.find(path.as_bytes()).is_some() => {
-                names.insert(path);
-            }
-            _ => {
-                refused += 1;
-                if refused <= 5 {
-                    let shown = SitePath::new(name.as_str().unwrap_or("a value that is no string"));
-                    notes.push(format!(
-                        "{MANIFEST} lists {shown}, which is missing or carries no hash: ignored"
-                    ));
-                }
-            }
-        }
-    }
-    if refused > 5 {
-        notes.push(format!("{MANIFEST} lists {} more such names", refused - 5));
-    }
-    names
 }
 
 /// Whether 16 hex digits in lower case stand between a `.` or `-` and a `.` that opens the extension: what

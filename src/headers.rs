@@ -36,6 +36,11 @@ pub(crate) fn with_links(
     out
 }
 
+/// What SITE says in a file that a build added to.
+pub(crate) fn without_links(text: &str) -> String {
+    String::from_utf8_lossy(&without_block(text.as_bytes())).into_owned()
+}
+
 /// What an earlier build added is taken out.
 fn without_block(old: &[u8]) -> Vec<u8> {
     let find = |what: &str, from: usize| {

@@ -24,6 +24,8 @@ pub(crate) struct Manifest {
     pub(crate) immutable: BTreeSet<SitePath>,
     /// By page: values of `Link` headers.
     pub(crate) link_headers: BTreeMap<SitePath, Vec<String>>,
+    /// `--cdn-cors`: extensions of the files that pages ask for on the other host.
+    pub(crate) cors: BTreeSet<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -33,11 +35,16 @@ struct Json {
     immutable: BTreeSet<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     link_headers: BTreeMap<String, Vec<String>>,
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    cors: BTreeSet<String>,
 }
 
 impl Manifest {
     pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.immutable.is_empty() && self.link_headers.is_empty()
+        self.files.is_empty()
+            && self.immutable.is_empty()
+            && self.link_headers.is_empty()
+            && self.cors.is_empty()
     }
 
     /// Names that are no UTF-8 cannot stand in JSON; they are left out.
@@ -53,6 +60,7 @@ impl Manifest {
                 .iter()
                 .filter_map(|(page, links)| Some((text(page)?, links.clone())))
                 .collect(),
+            cors: self.cors.clone(),
         };
         let mut bytes = serde_json::to_vec_pretty(&json)?;
         bytes.push(b'\n');
@@ -72,6 +80,7 @@ pub(crate) fn read(bytes: &[u8]) -> Option<Manifest> {
             .collect(),
         immutable: json.immutable.into_iter().filter_map(path).collect(),
         link_headers: BTreeMap::new(),
+        cors: json.cors,
     })
 }
 
@@ -103,6 +112,7 @@ mod tests {
                 path("x y/\u{e9}.ffffffffffffffff.png"),
             ]),
             link_headers: BTreeMap::new(),
+            cors: BTreeSet::from(["woff2".to_string()]),
         };
         assert_eq!(read(&manifest.print().unwrap()), Some(manifest));
     }

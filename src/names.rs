@@ -321,10 +321,20 @@ impl Names {
         let pairs = self.named.iter().filter(|(_, named)| !named.alone);
         let files = pairs.map(|(&file, named)| (site.file(file).path.clone(), named.path.clone()));
         let made = self.named.values().map(|named| named.path.clone());
+        let extension = |file: &FileId| {
+            let name = String::from_utf8_lossy(site.file(*file).path.name()).into_owned();
+            name.rsplit_once('.').map(|(_, extension)| extension.to_string())
+        };
         crate::manifest::Manifest {
             files: files.collect(),
             immutable: made.chain(self.hashed.iter().cloned()).collect(),
             link_headers: self.links.clone(),
+            cors: self
+                .away
+                .iter()
+                .filter(|_| self.cors)
+                .filter_map(extension)
+                .collect(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! In: the old OUT and its manifest. Only files whose bytes still have the hash in their name are taken, through no
 //! symbolic link. A file leaves for good by being deleted from the old OUT.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::diagnostic::{Code, Diagnostic};
@@ -20,6 +21,8 @@ use crate::variants;
 pub(crate) struct Carried {
     /// Everything that stands in the new OUT under the hash of its bytes because of the old one.
     pub(crate) paths: Vec<SitePath>,
+    /// Extensions that pages of the old OUT ask for on another host.
+    pub(crate) cors: BTreeSet<String>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
@@ -47,6 +50,7 @@ pub(crate) fn carry(
     let Some(before) = read_manifest(old)? else {
         return Ok(carried);
     };
+    carried.cors = before.cors;
     for path in before.immutable {
         let Some(hash) = hash_in(&path) else { continue };
         if manifest.immutable.contains(&path) {

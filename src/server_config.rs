@@ -15,6 +15,7 @@ mod apache;
 mod caddy;
 mod headers;
 mod lighttpd;
+mod links;
 mod nginx;
 mod varnish;
 
@@ -292,6 +293,13 @@ impl<'a> Context<'a> {
             ),
             count => format!("{count} names are immutable, and with them every name of their form."),
         });
+        match self.links_left_out() {
+            0 => {}
+            count => say(&format!(
+                "The Link headers of {count} pages are left out: they name no file at {} (--base-url).",
+                self.wishes.prefix
+            )),
+        }
         for note in &self.deployed.notes {
             say(&format!("Note: {}", printable(note)));
         }

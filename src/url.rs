@@ -544,7 +544,7 @@ fn names_invented_host(raw: &str) -> bool {
 /// A serialized path (`/a/b%20c`) without its first `/`, each segment decoded by itself (URL standard, section 1.3: a
 /// `%` without two hex digits stays). `None` where a segment, once decoded, would mean another path to the file
 /// system than to the URL parser.
-fn decoded_path(path: &str) -> Option<Vec<u8>> {
+pub(crate) fn decoded_path(path: &str) -> Option<Vec<u8>> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let mut out = Vec::with_capacity(path.len());
     for (i, segment) in path.split('/').enumerate() {
@@ -587,7 +587,7 @@ fn hex_digit(byte: u8) -> Option<u8> {
 
 /// Encodes what the URL parser would change and what is special in attributes or CSS; `/` stays. A comma is special
 /// in `srcset` only at the ends of a URL.
-pub(crate) fn encode_path(path: &[u8]) -> String {
+pub fn encode_path(path: &[u8]) -> String {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = String::with_capacity(path.len());
     for (i, &byte) in path.iter().enumerate() {

@@ -55,6 +55,7 @@ pub(super) fn write(
     if let Some(old) = &options.keep_previous {
         let carried = previous::carry(old, &manifest, staging, options)?;
         manifest.immutable.extend(carried.paths);
+        manifest.cors.extend(carried.cors);
         diagnostics.extend(carried.diagnostics);
     }
     let (modified, mode) = newest(draft);

@@ -4,6 +4,8 @@
 //! In: its text. Out: rules in the file's order. A rule is about a file when its pattern matches any address that the
 //! file is served at. What cannot be carried over is noted, never dropped in silence.
 
+use std::collections::BTreeSet;
+
 use crate::policy::headers::{Piece, matches, path_of, pattern};
 
 /// The rules of one file.
@@ -21,6 +23,9 @@ pub struct Rule {
     /// Name and value.
     pub headers: Vec<(String, String)>,
 }
+
+/// Lets pages of any host use what they asked for (Fetch standard, CORS check).
+const CORS: &str = "Access-Control-Allow-Origin";
 
 /// Headers that the server itself makes from the file that it sends.
 const OWN: [&str; 14] = [
@@ -81,7 +86,7 @@ pub fn parse(text: &str, notes: &mut Vec<String>) -> Rules {
 }
 
 /// Why a header cannot be sent as it stands.
-fn refusal(name: &str, value: &str) -> Option<&'static str> {
+pub(super) fn refusal(name: &str, value: &str) -> Option<&'static str> {
     // RFC 9110, section 5.6.2: a token.
     let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
     if name.is_empty()
@@ -106,6 +111,34 @@ fn refusal(name: &str, value: &str) -> Option<&'static str> {
 }
 
 impl Rules {
+    /// With the header that lets pages of other hosts use files with these extensions. What the site says
+    /// itself of a file takes ours back: two of these headers in one answer are as good as none.
+    pub(super) fn with_cors(mut self, extensions: &BTreeSet<String>) -> Rules {
+        if extensions.is_empty() {
+            return self;
+        }
+        for rule in &mut self.0 {
+            if rule
+                .headers
+                .iter()
+                .any(|(name, _)| name.eq_ignore_ascii_case(CORS))
+            {
+                rule.detached.push(CORS.to_string());
+            }
+        }
+        let ours = extensions.iter().map(|extension| {
+            let shown = format!("/*.{extension}");
+            Rule {
+                pattern: pattern(&shown),
+                shown,
+                detached: Vec::new(),
+                headers: vec![(CORS.to_string(), "*".to_string())],
+            }
+        });
+        self.0.splice(..0, ours);
+        self
+    }
+
     /// The headers of a file that is asked for at `request` and stands at `file`, both with their first `/`. A repeated
     /// name stands twice, as in an answer.
     pub fn of(&self, request: &str, file: &str) -> Vec<(String, String)> {

@@ -271,5 +271,7 @@ fn policy(folder: &Folder, deployed: &Deployed, address: &str, path: &SitePath) 
     };
     headers.retain(|header| !is_cache(header));
     headers.push(("cache-control".into(), ours));
+    let links = deployed.links_of(path, &folder.prefix).iter();
+    headers.extend(links.map(|value| ("link".to_string(), value.clone())));
     headers
 }

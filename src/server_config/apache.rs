@@ -132,6 +132,7 @@ fn rules(context: &Context<'_>) -> String {
         let _ = writeln!(out, "AddType \"{content_type}\" {}", dotted.join(" "));
     }
     out.push_str("AddType application/octet-stream .br .zst\n");
+    out.push_str("# A browser must not guess what a file without a known type is.\nHeader set Content-Type application/octet-stream \"expr=-z %{CONTENT_TYPE}\"\n");
 
     out.push_str("\nRewriteEngine On\n");
     let codings = &context.codings;
@@ -231,7 +232,7 @@ fn rules(context: &Context<'_>) -> String {
         .collect();
     let _ = write!(
         out,
-        "\n# What has no variant, as it was left out of the build or its coding is missing, is packed on the way.\n<IfModule mod_deflate.c>\n{small}    AddOutputFilterByType DEFLATE {}\n</IfModule>\n",
+        "\n# What has no variant, as it was left out of the build or its coding is missing, is packed on the way.\n<IfModule mod_deflate.c>\n{small}    AddOutputFilterByType DEFLATE {}\n    # It puts -gzip into the tag of what it packs, and does not know that tag when it is asked again.\n    RequestHeader edit* If-None-Match \"-gzip\\\"\" \"\\\"\"\n</IfModule>\n",
         filtered.join(" ")
     );
     out
@@ -283,6 +284,39 @@ fn cache(out: &mut String, context: &Context<'_>) {
             extra.name,
             value(extra.value),
             rule(extra.rule)
+        );
+    }
+    links(out, context);
+}
+
+/// The stylesheets that a page waits for.
+fn links(out: &mut String, context: &Context<'_>) {
+    let before = escape(&context.wishes.prefix, Dialect::Bytes);
+    let links = context.links(Dialect::Bytes, &before, TAIL);
+    if links.is_empty() {
+        return;
+    }
+    out.push_str(
+        "# The stylesheets that a page waits for: browsers ask for them before they have read it.\n",
+    );
+    let mut but = String::new();
+    for (pattern, text) in &links.some {
+        let condition = format!("%{{REQUEST_URI}} =~ m#{pattern}#");
+        if !text.is_empty() {
+            let _ = writeln!(
+                out,
+                "Header always add Link \"{}\" \"expr={condition}\"",
+                value(text)
+            );
+        }
+        let _ = write!(but, " && !({condition})");
+    }
+    if let Some(text) = &links.most {
+        let _ = writeln!(
+            out,
+            "Header always add Link \"{}\" \"expr=%{{REQUEST_URI}} =~ m#\\.(?i:{}){TAIL}\\z#{but}\"",
+            value(text),
+            context.pages()
         );
     }
 }

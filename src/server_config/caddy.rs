@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use super::{Context, Written};
 use crate::deployed::rules::{Dialect, escape};
 use crate::deployed::{ERROR_PAGE, PRIVATE};
+use crate::site::SitePath;
 
 /// Since this version an ETag can be read from a file beside the one that is sent.
 const ETAG_FILES: (u32, u32) = (2, 9);
@@ -52,8 +53,13 @@ pub(super) fn write(context: &Context<'_>) -> Vec<Written> {
         true => {
             let content_type = &context.deployed.types["html"];
             let precompressed = precompressed(context);
+            let link = context.link_of(&SitePath::new(ERROR_PAGE));
+            let link = match value(&link).filter(|_| !link.is_empty()) {
+                Some(value) => format!("\t\t\theader +Link {value}\n"),
+                None => String::new(),
+            };
             format!(
-                "\t\t@fewer_missing expression `{{http.error.status_code}} == 404`\n\t\thandle @fewer_missing {{\n\t\t\trewrite * /{ERROR_PAGE}\n\t\t\theader Content-Type `{content_type}`\n\t\t\tfile_server{precompressed}\n\t\t}}\n"
+                "\t\t@fewer_missing expression `{{http.error.status_code}} == 404`\n\t\thandle @fewer_missing {{\n\t\t\trewrite * /{ERROR_PAGE}\n\t\t\theader Content-Type `{content_type}`\n{link}\t\t\tfile_server{precompressed}\n\t\t}}\n"
             )
         }
         false => String::new(),
@@ -110,6 +116,7 @@ fn route(out: &mut String, context: &Context<'_>, version: (u32, u32)) {
         "\t\t# Clean addresses: /about is about.html, where neither a file nor a folder with a page has that name.\n\t\t@fewer_clean {{\n\t\t\tnot path */\n\t\t\tnot file {{path}}{}\n\t\t\tfile {{path}}.html\n\t\t}}\n\t\trewrite @fewer_clean {{path}}.html\n",
         folders.concat()
     );
+    out.push_str("\t\t# A browser must not guess what a file without a known type is.\n\t\t@fewer_file file {path}\n\t\theader @fewer_file Content-Type application/octet-stream\n");
     out.push_str("\t\t# Charsets win over the page, so only those are told that change nothing.\n");
     for (at, (content_type, extensions)) in context.types().iter().enumerate() {
         let globs: Vec<String> = extensions
@@ -177,6 +184,7 @@ fn route(out: &mut String, context: &Context<'_>, version: (u32, u32)) {
             extra.name
         );
     }
+    links(out, context);
     if !context.deployed.foreign.is_empty() && !context.codings.is_empty() {
         let names: Vec<String> = context
             .deployed
@@ -212,6 +220,38 @@ fn route(out: &mut String, context: &Context<'_>, version: (u32, u32)) {
         let _ = writeln!(out, "\t\tfile_server{server}");
     } else {
         let _ = writeln!(out, "\t\tfile_server{}", precompressed(context));
+    }
+}
+
+/// The stylesheets that a page waits for.
+fn links(out: &mut String, context: &Context<'_>) {
+    let links = context.links(Dialect::Characters, "/", "");
+    if links.is_empty() {
+        return;
+    }
+    out.push_str(
+        "\t\t# The stylesheets that a page waits for: browsers ask for them before they have read it.\n",
+    );
+    let mut but = String::new();
+    for (at, (pattern, text)) in links.some.iter().enumerate() {
+        let _ = writeln!(but, "\t\t\tnot path_regexp {pattern}");
+        match value(text).filter(|_| !text.is_empty()) {
+            Some(value) => {
+                let _ = writeln!(
+                    out,
+                    "\t\t@fewer_link{at} {{\n\t\t\tfile {{path}}\n\t\t\tpath_regexp {pattern}\n\t\t}}\n\t\theader @fewer_link{at} +Link {value}"
+                );
+            }
+            None if text.is_empty() => {}
+            None => out.push_str("\t\t# Not carried over, as it holds a brace: the Link of some pages\n"),
+        }
+    }
+    if let Some(value) = links.most.as_deref().and_then(value) {
+        let _ = writeln!(
+            out,
+            "\t\t@fewer_link {{\n\t\t\tfile {{path}}\n\t\t\tpath_regexp \\.(?i:{})\\z\n{but}\t\t}}\n\t\theader @fewer_link +Link {value}",
+            context.pages()
+        );
     }
 }
 

@@ -27,6 +27,7 @@ pub(super) fn write(context: &Context<'_>) -> anyhow::Result<Vec<Written>> {
         let _ = write!(out, "\n{own}\n");
     }
     let prefix = context.wishes.prefix.as_str();
+    cors(&mut out, context);
     // Files that a rule of the site speaks about, or whose name would be a pattern, keep what they have.
     let is_ours = |path: &&SitePath| {
         let address = format!("/{path}");
@@ -95,6 +96,30 @@ pub(super) fn write(context: &Context<'_>) -> anyhow::Result<Vec<Written>> {
         name: "_headers",
         text: out,
     }])
+}
+
+/// For files that pages of another host ask for. Hosts add up what several rules say, and two of these
+/// headers in one answer are as good as none.
+fn cors(out: &mut String, context: &Context<'_>) {
+    let deployed = context.deployed;
+    for extension in &deployed.cors {
+        let is_theirs = |path: &&SitePath| path.as_bytes().ends_with(format!(".{extension}").as_bytes());
+        let says_it = |path: &SitePath| {
+            let address = format!("/{path}");
+            let all = deployed.rules.of(&address, &address);
+            all.iter()
+                .any(|(name, value)| name.eq_ignore_ascii_case("access-control-allow-origin") && value != "*")
+        };
+        let pattern = format!("{}*.{extension}", context.wishes.prefix);
+        if deployed.files.iter().filter(is_theirs).any(says_it) {
+            let _ = write!(
+                out,
+                "\n# Not said of {pattern}, as the site says it otherwise above: Access-Control-Allow-Origin: *\n"
+            );
+        } else {
+            let _ = write!(out, "\n{pattern}\n  Access-Control-Allow-Origin: *\n");
+        }
+    }
 }
 
 fn is_private(path: &SitePath) -> bool {

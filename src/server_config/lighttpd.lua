@@ -75,6 +75,8 @@ local function send(path, address, missing)
             end
         end
     end
+    local link = links[link_of[path]]
+    if link then headers["link"] = headers["link"] and (headers["link"] .. ", " .. link) or link end
     for name, value in pairs(headers) do answer[name] = value end
     local low = (own or ""):lower()
     local kept_away = low:find("no-store", 1, true) or low:find("private", 1, true)

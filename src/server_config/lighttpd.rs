@@ -150,6 +150,26 @@ fn table(out: &mut String, context: &Context<'_>) {
             _ => set(&mut deployed.immutable.iter().map(bytes)),
         }
     );
+    let mut values: Vec<String> = Vec::new();
+    let mut pages = Vec::new();
+    for page in deployed.links.keys() {
+        let value = context.link_of(page);
+        if value.is_empty() {
+            continue;
+        }
+        let known = values.iter().position(|known| *known == value);
+        let at = known.unwrap_or_else(|| {
+            values.push(value);
+            values.len() - 1
+        });
+        pages.push(format!("[{}] = {}", bytes(page), at + 1));
+    }
+    let _ = writeln!(
+        out,
+        "-- The stylesheets that a page waits for: browsers ask for them before they have read it.\nlocal links = {}\nlocal link_of = {}",
+        list(&mut values.iter().map(|value| string(value))),
+        list(&mut pages.into_iter())
+    );
     out.push_str("local rules = {\n");
     for rule in &deployed.rules.0 {
         let headers = rule

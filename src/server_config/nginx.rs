@@ -65,6 +65,9 @@ server {{
     for (at, extra) in context.extras().iter().enumerate() {
         let _ = writeln!(out, "    add_header \"{}\" $fewer_{id}_h{at} always;", extra.name);
     }
+    if !context.links(Dialect::Bytes, "/", "").is_empty() {
+        let _ = writeln!(out, "    add_header Link $fewer_{id}_link always;");
+    }
     if context.deployed.error_page {
         let _ = writeln!(out, "    error_page 404 {mount}/{ERROR_PAGE};");
     }
@@ -134,7 +137,9 @@ fn braced(variable: &str) -> String {
 fn maps(out: &mut String, context: &Context<'_>) {
     let id = &context.id;
     let mount = context.mount();
-    if context.extras().iter().any(|extra| extra.value.contains('$'))
+    let links = context.links(Dialect::Bytes, "/", "");
+    if links.has('$')
+        || context.extras().iter().any(|extra| extra.value.contains('$'))
         || context.caches().iter().any(|(_, value)| value.contains('$'))
     {
         let _ = writeln!(
@@ -166,6 +171,24 @@ fn maps(out: &mut String, context: &Context<'_>) {
             rule(extra.rule),
             value(extra.value, id)
         );
+    }
+    if !links.is_empty() {
+        let _ = writeln!(
+            out,
+            "\n# The stylesheets that a page waits for: browsers ask for them before they have read it.\nmap $uri $fewer_{id}_link {{\n    default \"\";"
+        );
+        for (pattern, text) in &links.some {
+            let _ = writeln!(out, "    \"~{pattern}\" \"{}\";", value(text, id));
+        }
+        if let Some(text) = &links.most {
+            let _ = writeln!(
+                out,
+                "    \"~*\\.(?:{})\\z\" \"{}\";",
+                context.pages(),
+                value(text, id)
+            );
+        }
+        out.push_str("}\n");
     }
     let _ = writeln!(
         out,

@@ -9,7 +9,10 @@ fn deployed(files: &[(&str, &str)]) -> Deployed {
         .tempdir()
         .unwrap();
     for (name, text) in files {
-        disk::write_file(&dir.path().join(name), text.as_bytes()).unwrap();
+        let path = dir.path().join(name);
+        #[expect(clippy::disallowed_methods, reason = "a tree for the test")]
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        disk::write_file(&path, text.as_bytes()).unwrap();
     }
     deployed::read(dir.path()).unwrap()
 }
@@ -162,4 +165,86 @@ fn hosts_get_no_two_rules_about_one_file() {
     rules.sort_unstable();
     expected.sort_unstable();
     assert_eq!(rules, expected);
+}
+
+#[test]
+fn most_pages_share_one_line_about_their_sheets() {
+    let link = |sheet: &str| format!("</{sheet}>; rel=preload; as=style");
+    let names: Vec<String> = (0..3000)
+        .map(|nth| format!("a/long/folder/page-{nth:05}.html"))
+        .collect();
+    let value = |nth: usize| link(if nth.is_multiple_of(3) { "b.css" } else { "a.css" });
+    let links: std::collections::BTreeMap<&str, Vec<String>> = names
+        .iter()
+        .enumerate()
+        .filter(|(nth, _)| *nth != 1)
+        .map(|(nth, name)| (name.as_str(), vec![value(nth)]))
+        .collect();
+    let manifest = serde_json::json!({"schema": 1, "immutable": [], "link_headers": links}).to_string();
+    let mut files = vec![
+        ("fewer-manifest.json", manifest.as_str()),
+        ("a.css", ""),
+        ("b.css", ""),
+    ];
+    files.extend(names.iter().map(|name| (name.as_str(), "")));
+    let found = deployed(&files);
+    let wishes = Wishes::default();
+    let links = Context::new(Server::Nginx, &found, &wishes)
+        .unwrap()
+        .links(Dialect::Bytes, "/", "");
+    assert_eq!(links.most, Some(link("a.css")));
+    // The page without any, then those with the other sheet, in patterns that PCRE compiles.
+    assert_eq!(links.some[0].1, "");
+    assert_eq!(links.some[0].0, r"^/(?:a/long/folder/page-00001\.html)\z");
+    assert!(links.some.len() < 8 && links.some.iter().all(|(pattern, _)| pattern.len() < 9000));
+    let listed: usize = links
+        .some
+        .iter()
+        .map(|(pattern, _)| pattern.matches("page-").count())
+        .sum();
+    assert_eq!(listed, 1001);
+    let text = &write(Server::Nginx, &found, &wishes).unwrap()[0].text;
+    assert_eq!(text.matches("add_header Link").count(), 1);
+    // Made for the root, they would lead nowhere from below.
+    let wishes = Wishes {
+        prefix: "/docs/".to_string(),
+        ..wishes
+    };
+    for server in Server::ALL
+        .into_iter()
+        .filter(|server| *server != Server::Headers)
+    {
+        let written = write(server, &found, &wishes).unwrap();
+        assert!(
+            written[0]
+                .text
+                .contains("The Link headers of 2999 pages are left out")
+        );
+        assert!(written.iter().all(|file| !file.text.contains("rel=preload")));
+    }
+}
+
+#[test]
+fn hosts_are_told_of_cors_once() {
+    let found = deployed(&[
+        (
+            "fewer-manifest.json",
+            r#"{"schema":1,"immutable":[],"cors":["svg","woff2"]}"#,
+        ),
+        (
+            "_headers",
+            "/own/*\n  Access-Control-Allow-Origin: https://example.org\n",
+        ),
+        ("own/m.svg", ""),
+        ("f.woff2", ""),
+    ]);
+    let text = &write(Server::Headers, &found, &Wishes::default()).unwrap()[0].text;
+    assert!(
+        text.contains("\n/*.woff2\n  Access-Control-Allow-Origin: *\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n# Not said of /*.svg") && !text.contains("\n/*.svg"),
+        "{text}"
+    );
 }

@@ -1,8 +1,9 @@
 //! Varnish: VCL 4.1 for a cache in front of any of the other servers.
 //!
-//! What it rests on, as tried with 7.1: between `vcl_recv` and the hash Varnish makes of `Accept-Encoding` gzip or nothing (its
-//! parameter `http_gzip_support`), so the choice travels in a header of our own, and answers vary by that one. A purge
-//! then meets every coding of an address at once.
+//! What it rests on, as tried with 7.1: between `vcl_recv` and the hash Varnish makes of `Accept-Encoding`
+//! gzip or nothing (its parameter `http_gzip_support`), so the choice travels in a header of our own, and
+//! answers vary by that one: it must still stand in the request to the server behind, where Varnish reads
+//! what a copy varies by. A purge then meets every coding of an address at once.
 
 use std::fmt::Write as _;
 
@@ -65,7 +66,9 @@ sub vcl_recv {{
     # Only Varnish itself says these.
     unset req.http.X-Fewer-Coding;
     if (req.method == "PURGE") {{
-        if (client.ip !~ fewer_purgers) {{
+        # Behind a proxy on this machine everybody comes from this machine: it says for whom it asks, and
+        # Varnish adds the proxy's address behind a comma.
+        if (client.ip !~ fewer_purgers || req.http.X-Forwarded-For ~ "," || req.http.Forwarded) {{
             return (synth(405, "Not allowed"));
         }}
         return (purge);
@@ -94,13 +97,14 @@ sub vcl_backend_fetch {{
     }} else {{
         set bereq.http.Accept-Encoding = bereq.http.X-Fewer-Coding;
     }}
-    unset bereq.http.X-Fewer-Coding;
+    # X-Fewer-Coding stays: Varnish notes from here which coding a copy is for. No server knows the name.
 }}
 
 sub vcl_backend_response {{
     unset beresp.http.Set-Cookie;
     # Varnish passes over Accept-Encoding in Vary, as it packs and unpacks gzip itself.
-    if (beresp.http.Vary ~ "(?i)accept-encoding") {{
+    # A 304 comes with the headers of the old copy.
+    if (beresp.http.Vary ~ "(?i)accept-encoding" && beresp.http.Vary !~ "X-Fewer-Coding") {{
         set beresp.http.Vary = beresp.http.Vary + ", X-Fewer-Coding";
     }}
     # An old answer is better than none: while the server is asked again, and while it does not answer.

@@ -573,6 +573,12 @@ fn sealed_files_cross_hosts_with_cors() {
         .collect();
     let (_, report) = build(&place.at("all"), &place.at("out"), &args);
     let out = tree(&place.at("out"), false);
+    // Servers read from here which types need CORS headers.
+    let cors = &manifest(&out)["cors"];
+    for extension in ["css", "js", "woff2"] {
+        let listed = cors.as_array().unwrap().iter().any(|listed| listed == extension);
+        assert!(listed, "{extension} is not in {cors}");
+    }
     let page = text(&out, "index.html");
     let seal = |path: &str| {
         use base64::Engine as _;

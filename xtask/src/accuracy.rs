@@ -24,15 +24,19 @@ const PAGES: usize = 20;
 /// The share of pages that must agree, of those whose scripts ask for nothing (percent).
 const WANTED: f64 = 98.0;
 
-struct Job<'a> {
-    site: &'a str,
-    report: &'a Value,
-    origin: String,
-    path: &'a str,
+/// A page to open.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    pub(crate) site: &'a str,
+    pub(crate) report: &'a Value,
+    /// What is served: SITE or OUT.
+    pub(crate) side: Side,
+    pub(crate) origin: String,
+    pub(crate) path: &'a str,
 }
 
 /// Of both views: what differs, if anything, and whether scripts explain it.
-type Outcome = [Option<(String, bool)>; 2];
+pub(crate) type Outcome = [Option<(String, bool)>; 2];
 
 pub(crate) fn run(program: &Path, chromium: &Path, sites: &[PathBuf]) -> anyhow::Result<()> {
     let work = tempfile::tempdir()?;
@@ -57,10 +61,14 @@ pub(crate) fn run(program: &Path, chromium: &Path, sites: &[PathBuf]) -> anyhow:
     let mut jobs = Vec::new();
     for ((name, report), server) in names.iter().zip(&reports).zip(&servers) {
         let pages = report["pages"].as_array().context("a report has no pages")?;
-        for path in evenly(pages).into_iter().filter_map(|page| page["path"].as_str()) {
+        for path in evenly(pages, PAGES)
+            .into_iter()
+            .filter_map(|page| page["path"].as_str())
+        {
             jobs.push(Job {
                 site: name,
                 report,
+                side: Side::Before,
                 origin: server.origin(),
                 path,
             });
@@ -150,15 +158,15 @@ fn report(program: &Path, site: &Path, to: &Path) -> anyhow::Result<Value> {
     Ok(serde_json::from_slice(&fs::read(to)?)?)
 }
 
-/// Up to `PAGES` of them at equal distances, the first among them.
-fn evenly(pages: &[Value]) -> Vec<&Value> {
-    let count = pages.len().min(PAGES);
+/// Up to `most` of them at equal distances, the first among them.
+pub(crate) fn evenly(pages: &[Value], most: usize) -> Vec<&Value> {
+    let count = pages.len().min(most);
     (0..count).map(|nth| &pages[nth * pages.len() / count]).collect()
 }
 
 /// Opens a page, again if it differs: what goes wrong by chance under load does not go wrong twice.
-fn open(browser: &mut Browser, job: &Job<'_>) -> Outcome {
-    let Some(expected) = expected::of(job.report, job.path, Side::Before) else {
+pub(crate) fn open(browser: &mut Browser, job: &Job<'_>) -> Outcome {
+    let Some(expected) = expected::of(job.report, job.path, job.side) else {
         return [const { None }; 2];
     };
     let mut look = |scripts: bool| {
@@ -212,10 +220,10 @@ mod tests {
     #[test]
     fn pages_are_taken_evenly() {
         let pages: Vec<Value> = (0..45).map(Value::from).collect();
-        let taken: Vec<i64> = evenly(&pages).into_iter().filter_map(Value::as_i64).collect();
+        let taken: Vec<i64> = evenly(&pages, 20).into_iter().filter_map(Value::as_i64).collect();
         assert_eq!((taken.len(), taken[0], taken[1], taken[19]), (20, 0, 2, 42));
-        assert_eq!(evenly(&pages[..3]).len(), 3);
-        assert_eq!(evenly(&[]).len(), 0);
+        assert_eq!(evenly(&pages[..3], 20).len(), 3);
+        assert_eq!(evenly(&[], 20).len(), 0);
     }
 
     #[test]

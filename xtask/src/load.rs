@@ -98,7 +98,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
 }
 
 /// Puts the files of `from` over those of `to`.
-fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+pub(crate) fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

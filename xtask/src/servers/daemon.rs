@@ -17,11 +17,13 @@ pub(crate) const KINDS: [&str; 7] = [
 ];
 
 /// What must be there for it.
-pub(crate) const PROGRAMS: [&str; 5] = ["nginx", "apache2", "caddy", "lighttpd", "varnishd"];
+pub(crate) const PROGRAMS: [&str; 6] = ["nginx", "apache2", "caddy", "lighttpd", "varnishd", "varnishtest"];
 
 #[derive(Debug)]
 pub(crate) struct Daemon {
     pub(crate) origin: String,
+    /// Where the site stands on it.
+    pub(crate) prefix: String,
     children: Vec<Child>,
     log: PathBuf,
 }
@@ -44,7 +46,7 @@ pub(crate) fn find(program: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-fn free_port() -> anyhow::Result<u16> {
+pub(super) fn free_port() -> anyhow::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
@@ -83,7 +85,7 @@ impl Daemon {
                 .arg("serve")
                 .arg(out)
                 .args(["--port", &port.to_string(), "--prefix", prefix]);
-            return Daemon::run(vec![command], port, log);
+            return Daemon::run(vec![command], port, prefix, log);
         }
         if kind == "varnish" {
             let upstream = Daemon::start(fewer, "nginx", out, prefix, work)?;
@@ -114,7 +116,7 @@ impl Daemon {
                 .arg(&vcl)
                 .arg("-n")
                 .arg(&state);
-            let mut daemon = Daemon::run(vec![command], port, log)?;
+            let mut daemon = Daemon::run(vec![command], port, prefix, log)?;
             daemon.adopt(upstream);
             return Ok(daemon);
         }
@@ -177,6 +179,8 @@ impl Daemon {
                             let below = folder.join("root");
                             let parent = below.join(mount.trim_start_matches('/'));
                             fs::create_dir_all(parent.parent().unwrap_or(&below))?;
+                            // Of another site that was served from this folder.
+                            let _ = fs::remove_file(&parent);
                             std::os::unix::fs::symlink(out, &parent)?;
                             below
                         }
@@ -230,12 +234,13 @@ impl Daemon {
                 command
             }
         };
-        Daemon::run(vec![command], port, log)
+        Daemon::run(vec![command], port, prefix, log)
     }
 
-    fn run(commands: Vec<Command>, port: u16, log: PathBuf) -> anyhow::Result<Daemon> {
+    fn run(commands: Vec<Command>, port: u16, prefix: &str, log: PathBuf) -> anyhow::Result<Daemon> {
         let mut daemon = Daemon {
             origin: format!("http://127.0.0.1:{port}"),
+            prefix: prefix.to_string(),
             children: Vec::new(),
             log,
         };
@@ -299,7 +304,13 @@ impl Drop for Daemon {
 }
 
 /// Lets `fewer` write the configuration of a server.
-fn write(fewer: &Path, server: &str, out: &Path, folder: &Path, options: &[&str]) -> anyhow::Result<()> {
+pub(super) fn write(
+    fewer: &Path,
+    server: &str,
+    out: &Path,
+    folder: &Path,
+    options: &[&str],
+) -> anyhow::Result<()> {
     check(
         Command::new(fewer)
             .args(["server-config", server])
