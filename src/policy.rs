@@ -10,6 +10,8 @@ mod needed;
 pub use headers::{Headers, parse_headers};
 pub(crate) use needed::needed;
 
+use crate::nearest::nearest;
+
 /// What the policies of one page allow. Several policies apply together: each must allow a thing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Policy {
@@ -147,6 +149,67 @@ pub fn needs<'a>(uses: Uses, seen: impl IntoIterator<Item = &'a Policy>) -> Vec<
     needs
 }
 
+/// Directives of CSP3 and of the specifications that extend it, and those of CSP2 that browsers still know.
+const DIRECTIVES: [&str; 33] = [
+    "base-uri",
+    "block-all-mixed-content",
+    "child-src",
+    "connect-src",
+    "default-src",
+    "fenced-frame-src",
+    "font-src",
+    "form-action",
+    "frame-ancestors",
+    "frame-src",
+    "img-src",
+    "manifest-src",
+    "media-src",
+    "navigate-to",
+    "object-src",
+    "plugin-types",
+    "prefetch-src",
+    "referrer",
+    "reflected-xss",
+    "report-to",
+    "report-uri",
+    "require-sri-for",
+    "require-trusted-types-for",
+    "sandbox",
+    "script-src",
+    "script-src-attr",
+    "script-src-elem",
+    "style-src",
+    "style-src-attr",
+    "style-src-elem",
+    "trusted-types",
+    "upgrade-insecure-requests",
+    "worker-src",
+];
+
+/// What a browser would pass over in a policy that somebody typed: a directive that it does not know, or a policy
+/// that says nothing.
+pub fn check(policy: &str) -> Result<(), String> {
+    let mut says_nothing = true;
+    for directive in policy.split(';') {
+        let Some(name) = directive.split_ascii_whitespace().next() else {
+            continue;
+        };
+        says_nothing = false;
+        let name = name.to_ascii_lowercase();
+        if !DIRECTIVES.contains(&name.as_str()) {
+            let hint = match nearest(&name, DIRECTIVES, 1).first() {
+                Some(other) => format!(", did you mean `{other}`?"),
+                None => String::new(),
+            };
+            return Err(format!("browsers know no directive `{name}`{hint}"));
+        }
+    }
+    match says_nothing {
+        true => Err("the policy is empty".to_owned()),
+        false => Ok(()),
+    }
+}
+
 /// CSP3, section 2.2.1, "parse a serialized CSP".
 fn parse(policy: &str) -> Vec<(String, Vec<String>)> {
     let mut directives: Vec<(String, Vec<String>)> = Vec::new();
@@ -233,6 +296,24 @@ mod tests {
             .map(|(_, letter)| letter)
             .collect();
         assert_eq!(found, expected, "{values:?}");
+    }
+
+    #[test]
+    fn what_browsers_would_pass_over_is_told() {
+        let refused = |policy: &str, said: &str| assert_eq!(super::check(policy), Err(said.to_owned()));
+        refused(" ; ", "the policy is empty");
+        refused(
+            "default-src 'self'; img-scr *",
+            "browsers know no directive `img-scr`, did you mean `img-src`?",
+        );
+        refused("'self'", "browsers know no directive `'self'`");
+        for good in [
+            "img-src",
+            "Default-Src 'none'; upgrade-insecure-requests;",
+            "sandbox",
+        ] {
+            assert_eq!(super::check(good), Ok(()), "{good}");
+        }
     }
 
     #[test]

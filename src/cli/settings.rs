@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::budget::BudgetSource;
 use super::destination::{Destination, one_or_many};
-use super::value::{self, Annotations, Bytes, Checked, Color, Measure, Number, Skip, Viewport};
+use super::value::{self, Annotations, Bytes, Checked, Color, Csp, Measure, Number, Skip, Viewport};
 use crate::cache;
 use crate::css::Targets;
 use crate::encode::{Coding, Effort};
@@ -162,7 +162,7 @@ pub struct Settings {
     pub base_url: Option<Checked<Mount>>,
     /// A Content-Security-Policy that the server sends with every page. Repeatable
     #[arg(long, value_name = "POLICY", help_heading = SITE)]
-    pub csp: Option<Vec<String>>,
+    pub csp: Option<Vec<Checked<Csp>>>,
     /// The page that a visit begins at [default: index.html, else the page most linked to]
     #[arg(long, value_name = "PAGE", help_heading = SITE)]
     pub entry: Option<String>,
@@ -354,7 +354,7 @@ impl Settings {
             include: None,
             exclude: Some(Vec::new()),
             base_url: None,
-            csp: Some(options.csp),
+            csp: Some(Vec::new()),
             entry: options.entry,
             charset: None,
             viewport: Some(Checked {
@@ -482,7 +482,9 @@ impl Settings {
             include: globs(include)?,
             exclude: globs(exclude)?,
             base_url: base_url.as_ref().map(|url| url.text.clone()),
-            csp: csp.clone().unwrap_or(or.csp),
+            csp: csp
+                .as_ref()
+                .map_or(or.csp, |list| list.iter().map(|csp| csp.text.clone()).collect()),
             entry: entry.clone().or(or.entry),
             charset: charset.as_ref().map(|charset| charset.text.clone()),
             viewport: viewport.as_ref().map_or(or.viewport, |v| (v.value.0, v.value.1)),

@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::css::Targets;
 use crate::encode::Effort;
 use crate::options::{Network, Pass, Prefer};
+use crate::policy;
 use crate::report::Codes;
 use crate::url::{self, Mount, Root};
 
@@ -181,6 +182,16 @@ impl Parse for &'static Encoding {
     fn parse(text: &str) -> Result<&'static Encoding, String> {
         Encoding::for_label(text.as_bytes())
             .ok_or_else(|| "no such encoding (https://encoding.spec.whatwg.org/#names-and-labels)".to_owned())
+    }
+}
+
+/// A Content-Security-Policy: its text is what counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Csp;
+
+impl Parse for Csp {
+    fn parse(text: &str) -> Result<Csp, String> {
+        policy::check(text).map(|()| Csp)
     }
 }
 
