@@ -3,6 +3,21 @@
 //! The same nginx, with and without Varnish in front, HTTP/1.1 and HTTP/2; h2load asks for what a browser asked for on a
 //! page (its own and all that it needs), page after page, on first views and on follow-up views apart. Loopback only, 8
 //! connections, a few seconds each. Not a part of CI: what it measures is the machine as well.
+//!
+//! On two cores that others used as well, the load generator among them (nginx 1.22, Varnish 7.1, one run):
+//!
+//! | server | HTTP | view | hits a page | bytes a page | CPU a page | pages a second |
+//! |---|---|---|---|---|---|---|
+//! | nginx | 1.1 | first | 14.7 -> 2.2 | x 0.77 | x 0.08 | x 12.2 |
+//! | nginx | 1.1 | follow-up | 3.8 -> 1.0 | x 0.84 | x 0.14 | x 6.9 |
+//! | nginx | 2 | first | 14.7 -> 2.2 | x 0.83 | x 0.09 | x 6.8 |
+//! | nginx | 2 | follow-up | 3.8 -> 1.0 | x 0.87 | x 0.11 | x 3.8 |
+//! | Varnish | 1.1 | first | 14.7 -> 2.2 | x 0.60 | x 0.15 | x 6.4 |
+//! | Varnish | 1.1 | follow-up | 3.8 -> 1.0 | x 0.68 | x 0.23 | x 4.5 |
+//!
+//! First views are served more than twice as often everywhere. A part of nginx's gain is not the number of requests:
+//! of the untouched blog it packs pages and sheets anew for every request, of the built one it sends what lies there.
+//! Varnish keeps what was packed, so its ratios are mostly those of the requests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -70,12 +85,20 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
                 if protocol == "2" && kind == "varnish" {
                     continue;
                 }
+                let other = match protocol {
+                    "2" => Some(daemon::Daemon::start(
+                        &program,
+                        daemon::H2,
+                        &out,
+                        "/",
+                        work.path(),
+                    )?),
+                    _ => None,
+                };
+                let server = other.as_ref().unwrap_or(&server);
                 for (view, (pages, urls)) in ["first", "follow-up"].iter().zip(&views) {
-                    loads.push((
-                        protocol,
-                        *view,
-                        measure(&h2load, &server, protocol, *pages, urls, work.path())?,
-                    ));
+                    let load = measure(&h2load, server, protocol, *pages, urls, work.path())?;
+                    loads.push((protocol, *view, load));
                 }
             }
             sides.push(loads);
@@ -186,8 +209,7 @@ fn measure(
     let requests: f64 = word("status codes: ")?
         .parse()
         .context("h2load counts no answers")?;
-    let failed: f64 = word("done, ").ok().map_or(0.0, |_| 0.0);
-    if requests < 1.0 || failed > 0.0 || !said.contains(" 0 4xx, 0 5xx") {
+    if requests < 1.0 || !said.contains(" 0 4xx, 0 5xx") {
         bail!("h2load was refused: {said}");
     }
     let bytes: f64 = said

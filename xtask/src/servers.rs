@@ -114,9 +114,10 @@ fn others(program: &Path, kinds: &[&str], site: &Path) -> anyhow::Result<usize> 
     let chromium = browser::find().context(browser::MISSING)?;
     let work = daemon::folder()?;
     let given = given::Given::build(program, site, work.path())?;
-    let mut browser = Browser::start(&chromium)?;
     let mut failed = 0;
     for kind in kinds {
+        // One that ends takes no other server's pages with it.
+        let mut browser = Browser::start(&chromium)?;
         let (faults, looked) = given
             .run(program, kind, &mut browser, work.path())
             .unwrap_or_else(|error| (vec![format!("{error:#}")], "not asked to the end".to_string()));

@@ -16,6 +16,9 @@ pub(crate) const KINDS: [&str; 7] = [
     "serve", "nginx", "apache", "htaccess", "caddy", "lighttpd", "varnish",
 ];
 
+/// nginx for those who begin with HTTP/2 and nothing else (RFC 9113, section 3.3): on one port 1.22 speaks either.
+pub(crate) const H2: &str = "nginx-h2";
+
 /// What must be there for it.
 pub(crate) const PROGRAMS: [&str; 6] = ["nginx", "apache2", "caddy", "lighttpd", "varnishd", "varnishtest"];
 
@@ -121,7 +124,11 @@ impl Daemon {
             return Ok(daemon);
         }
         let listen = format!("127.0.0.1:{port}");
-        let server = if kind == "htaccess" { "apache" } else { kind };
+        let server = match kind {
+            "htaccess" => "apache",
+            H2 => "nginx",
+            kind => kind,
+        };
         let mut options = vec!["--prefix", prefix, "--listen", &listen];
         if kind == "htaccess" {
             options.push("--htaccess");
@@ -129,7 +136,15 @@ impl Daemon {
         write(fewer, server, out, &folder, &options)?;
         let name = |name: &str| folder.join(name);
         let command = match kind {
-            "nginx" => {
+            "nginx" | H2 => {
+                if kind == H2 {
+                    let text = fs::read_to_string(name("nginx.conf"))?;
+                    let plain = format!("listen {listen};");
+                    fs::write(
+                        name("nginx.conf"),
+                        text.replace(&plain, &format!("listen {listen} http2;")),
+                    )?;
+                }
                 let main = format!(
                     "include /etc/nginx/modules-enabled/*.conf;\ndaemon off;\nmaster_process off;\npid \"{0}/pid\";\nerror_log stderr;\nevents {{ worker_connections 512; }}\nhttp {{\n    access_log off;\n    client_body_temp_path \"{0}/body\";\n    include \"{0}/nginx.conf\";\n}}\n",
                     folder.display()
