@@ -16,7 +16,7 @@ use anyhow::Context;
 
 use super::shown;
 
-/// What tells tools for backups that the folder can be made again (https://bford.info/cachedir/).
+/// What tells tools for backups that the folder can be made again (<https://bford.info/cachedir/>).
 const TAG: (&str, &[u8]) = (
     "CACHEDIR.TAG",
     b"Signature: 8a477f597d28d172789f06886806bc55\n# Variants that fewer made; may be removed at any time.\n",
