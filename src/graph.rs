@@ -13,14 +13,14 @@ use std::collections::{BTreeSet, HashMap};
 use encoding_rs::Encoding;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::html::Kind;
+use crate::html::{self, Kind, Scan};
 use crate::integrity;
 use crate::media::Media;
 use crate::options::Options;
 use crate::parallel;
 use crate::policy::{self, Headers};
 use crate::site::{FileId, Site, SitePath};
-use crate::url::{self, Mirror, Mount};
+use crate::url::{self, Base, Mirror, Mount};
 use crate::view::Window;
 
 pub use sheet::{Sheet, Text};
@@ -156,6 +156,15 @@ pub enum Place {
 }
 
 impl Graph {
+    /// Scans a page again, for its edits; with the base that its references are relative to.
+    pub(crate) fn rescan(&self, site: &Site, page: u32, bytes: &[u8]) -> (Scan, Base) {
+        let facts = &self.pages[page as usize];
+        let scan = html::scan(bytes, facts.encoding.unwrap_or(encoding_rs::UTF_8));
+        let own = url::base(&self.mount, &site.file(facts.file).path);
+        let base = document_base(&own, &scan);
+        (scan, base)
+    }
+
     pub fn sheet_of(&self, file: FileId) -> Option<u32> {
         self.sheet_of.get(&file).copied()
     }

@@ -51,13 +51,11 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(site: &'a Site, graph: &'a Graph, page: u32, bytes: &'a [u8]) -> Reader<'a> {
-        let facts = &graph.pages[page as usize];
-        let scan = html::scan(bytes, facts.encoding.unwrap_or(encoding_rs::UTF_8));
-        let base = graph::document_base(&url::base(&graph.mount, &site.file(facts.file).path), &scan);
+        let (scan, base) = graph.rescan(site, page, bytes);
         Reader {
             site,
             graph,
-            facts,
+            facts: &graph.pages[page as usize],
             bytes,
             scan,
             base,

@@ -44,9 +44,7 @@ impl<'a> Reader<'a> {
         page: u32,
         bytes: &'a [u8],
     ) -> Reader<'a> {
-        let facts = &graph.pages[page as usize];
-        let scan = html::scan(bytes, facts.encoding.unwrap_or(encoding_rs::UTF_8));
-        let base = graph::document_base(&url::base(&graph.mount, &site.file(facts.file).path), &scan);
+        let (scan, base) = graph.rescan(site, page, bytes);
         Reader {
             site,
             graph,

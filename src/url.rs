@@ -6,6 +6,13 @@
 //! that leads out of the site. Nothing here touches the file system: a file exists when `Site` lists it, and names
 //! are compared byte for byte, never folded in case.
 
+mod spell;
+
+pub use spell::{
+    absolute, address, at_home, encode_path, has_origin, name, on_host, opened, relative,
+    relative_to_address, relative_to_base, whole,
+};
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -290,127 +297,6 @@ pub fn outside(mount: &Mount, base: &Base, raw: &str) -> Option<Outside> {
     None
 }
 
-/// The shortest relative reference from one file of the site to another, percent-encoded, ASCII only. It needs no
-/// quotes in CSS; in an attribute it needs quotes at most.
-pub fn relative(from: &SitePath, to: &SitePath) -> String {
-    let folders = from.folder();
-    let to = to.as_bytes();
-    // The longest common run of whole folders.
-    let mut common = 0;
-    for (i, (a, b)) in folders.iter().zip(to).enumerate() {
-        if a != b {
-            break;
-        }
-        if *a == b'/' {
-            common = i + 1;
-        }
-    }
-    let ups = folders[common..].iter().filter(|&&b| b == b'/').count();
-    let mut out = "../".repeat(ups);
-    let rest = encode_path(&to[common..]);
-    // `a:b` would be a scheme, a leading `/` the root.
-    if ups == 0
-        && (rest
-            .split('/')
-            .next()
-            .is_some_and(|first| first.is_empty() || first.contains(':')))
-    {
-        out.push_str("./");
-    }
-    out.push_str(&rest);
-    out
-}
-
-/// The root-relative reference to a file: `/sub/img/a.png`. Also the `address` at which it is requested by name.
-pub fn absolute(mount: &Mount, to: &SitePath) -> String {
-    format!("{}{}", mount.path(), encode_path(to.as_bytes()))
-}
-
-/// The last segment of a path, as a reference spells it.
-pub fn name(to: &SitePath) -> String {
-    encode_path(to.name())
-}
-
-/// The address of a file on another host that serves the whole site below `root`, which ends in `/`.
-pub fn on_host(root: &str, to: &SitePath) -> String {
-    format!("{root}{}", encode_path(to.as_bytes()))
-}
-
-/// `--base-url` says where the site is served.
-pub fn has_origin(mount: &Mount) -> bool {
-    !mount.invented
-}
-
-/// The whole address of a file, where `--base-url` says what that is.
-pub fn whole(mount: &Mount, to: &SitePath) -> Option<String> {
-    (!mount.invented).then(|| on_host(mount.root.as_str(), to))
-}
-
-/// The address that a browser asks for when it opens this page: that of the folder for its `index.html`.
-pub fn address(mount: &Mount, page: &SitePath) -> String {
-    let mut address = absolute(mount, page);
-    if page.name() == b"index.html" {
-        address.truncate(address.len() - "index.html".len());
-    }
-    address
-}
-
-/// The whole URL at which a browser opens a page of the site that lives at `home` (`Mount::home`).
-pub fn opened(home: &str, page: &SitePath) -> String {
-    let path = encode_path(page.as_bytes());
-    let path = match page.name() {
-        b"index.html" => &path[..path.len() - "index.html".len()],
-        _ => &path,
-    };
-    format!("{home}{path}")
-}
-
-/// The whole URL of an address (path and query) of the site that lives at `home`.
-pub fn at_home(home: &str, address: &str) -> String {
-    let origin = home.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
-    format!("{origin}{address}")
-}
-
-/// A reference to a file that is right at `base`, which a `<base href>` may have moved; `None` where the base is on
-/// another origin or outside the site.
-pub fn relative_to_base(mount: &Mount, base: &Base, to: &SitePath) -> Option<String> {
-    if base.url[..Position::BeforePath] != mount.root[..Position::BeforePath] {
-        return None;
-    }
-    let path = decoded_path(base.url.path())?;
-    let from = path.strip_prefix(mount.folder.as_slice())?;
-    // A second slash in a row makes a folder without a name, which the reference cannot climb over by names.
-    if from.starts_with(b"/") || from.windows(2).any(|pair| pair == b"//") {
-        return Some(absolute(mount, to));
-    }
-    Some(relative(&SitePath::new(from), to))
-}
-
-/// The shortest relative reference from a file to an `address` of `Target` (path and query), spelled as the address
-/// is, so that a browser's cache sees one request and not two. ASCII; may hold `'`, `(`, `)` and `&`.
-pub fn relative_to_address(mount: &Mount, from: &SitePath, address: &str) -> String {
-    let from = absolute(mount, from);
-    let folders = &from[..from.rfind('/').map_or(0, |i| i + 1)];
-    let path = &address[..address.find('?').unwrap_or(address.len())];
-    let common = folders
-        .bytes()
-        .zip(path.bytes())
-        .take_while(|(a, b)| a == b)
-        .enumerate()
-        .filter(|(_, (a, _))| *a == b'/')
-        .last()
-        .map_or(0, |(i, _)| i + 1);
-    let ups = folders[common..].matches('/').count();
-    let rest = &address[common..];
-    let first = &rest[..rest.find(['/', '?']).unwrap_or(rest.len())];
-    let dot = if ups == 0 && (first.is_empty() || first.contains(':')) {
-        "./"
-    } else {
-        ""
-    };
-    format!("{}{dot}{rest}", "../".repeat(ups))
-}
-
 /// URL standard, section 4.4: C0 controls and spaces at the ends, tabs and line breaks anywhere are as if absent.
 fn cleaned(raw: &str) -> Cow<'_, str> {
     let raw = raw.trim_matches(|c: char| c <= ' ');
@@ -583,26 +469,6 @@ pub fn is_unambiguous(address: &str) -> bool {
 
 fn hex_digit(byte: u8) -> Option<u8> {
     (byte as char).to_digit(16).map(|digit| digit as u8)
-}
-
-/// Encodes what the URL parser would change and what is special in attributes or CSS; `/` stays. A comma is special
-/// in `srcset` only at the ends of a URL.
-pub fn encode_path(path: &[u8]) -> String {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    let mut out = String::with_capacity(path.len());
-    for (i, &byte) in path.iter().enumerate() {
-        let at_edge = i == 0 || path[i - 1] == b'/' || path.get(i + 1).is_none_or(|&next| next == b'/');
-        let keep =
-            byte.is_ascii_alphanumeric() || b"-._~!$+;=:@/".contains(&byte) || byte == b',' && !at_edge;
-        if keep {
-            out.push(byte as char);
-        } else {
-            out.push('%');
-            out.push(HEX[usize::from(byte >> 4)] as char);
-            out.push(HEX[usize::from(byte & 15)] as char);
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -106,9 +106,7 @@ pub(super) fn read(site: &Site, graph: &Graph, page: u32) -> anyhow::Result<Foun
         site.file(facts.file).path
     );
     let encoding = facts.encoding.unwrap_or(encoding_rs::UTF_8);
-    let scan = html::scan(&bytes, encoding);
-    let own = url::base(&graph.mount, &site.file(facts.file).path);
-    let base = graph::document_base(&own, &scan);
+    let (scan, base) = graph.rescan(site, page, &bytes);
     let mut surveyor = Surveyor {
         site,
         graph,

@@ -28,7 +28,7 @@ fn site(paths: &[&[u8]]) -> Site {
     }
 }
 
-fn path(text: &str) -> SitePath {
+pub(super) fn path(text: &str) -> SitePath {
     SitePath::new(text.as_bytes())
 }
 
@@ -460,78 +460,6 @@ fn base_elements() {
     check(&site, "a.html#y", "#x", "fragment x");
     check(&site, "a.html?q", "#x", "file docs/a.html at /docs/a.html?q #x");
     check(&site, "https://cdn.test/", "#x", "external https://cdn.test/#x");
-}
-
-#[test]
-fn shortest_relative_references() {
-    #[track_caller]
-    fn check(from: &str, to: &str, expected: &str) {
-        assert_eq!(relative(&path(from), &path(to)), expected, "{from} to {to}");
-    }
-    check("index.html", "dot.png", "dot.png");
-    check("index.html", "img/dot.png", "img/dot.png");
-    check("css/site.css", "img/dot.png", "../img/dot.png");
-    check("css/site.css", "css/dot.png", "dot.png");
-    check("css/site.css", "css/a/dot.png", "a/dot.png");
-    check("a/b/c.css", "a/bc/d.png", "../bc/d.png");
-    check("a/b/c.css", "d.png", "../../d.png");
-    check("a/b.css", "a/b.css", "b.css");
-    check("index.html", "a:b.png", "./a:b.png");
-    check("x/y.css", "a:b.png", "../a:b.png");
-    check("index.html", "a/b:c.png", "a/b:c.png");
-    check("index.html", "a b'c\"d(e)f.png", "a%20b%27c%22d%28e%29f.png");
-    check("index.html", "100%#?.png", "100%25%23%3F.png");
-    check(
-        "index.html",
-        "\u{e9}\u{7f}\n<>`{}|^[]&*.png",
-        "%C3%A9%7F%0A%3C%3E%60%7B%7D%7C%5E%5B%5D%26%2A.png",
-    );
-    check("index.html", "a,b/,c,", "a,b/%2Cc%2C");
-    let mount = mount(Some("https://me.test/sub/")).unwrap();
-    assert_eq!(absolute(&mount, &path("img/a b.png")), "/sub/img/a%20b.png");
-}
-
-#[test]
-fn relative_references_under_a_base_element() {
-    #[track_caller]
-    fn check(href: &str, to: &str, expected: Option<&str>) {
-        let mount = mount(Some("https://me.test/sub/")).unwrap();
-        let moved = with_base_element(&base(&mount, &path("docs/a.html")), href);
-        assert_eq!(
-            relative_to_base(&mount, &moved, &path(to)).as_deref(),
-            expected,
-            "{href:?}"
-        );
-    }
-    check("", "docs/x.css", Some("x.css"));
-    check("../img/", "docs/x.css", Some("../docs/x.css"));
-    check("/sub/", "x.css", Some("x.css"));
-    check("/", "x.css", None);
-    check("https://cdn.test/", "x.css", None);
-    check("a//b/", "x.css", Some("/sub/x.css"));
-}
-
-#[test]
-fn addresses_keep_their_spelling() {
-    #[track_caller]
-    fn check(from: &str, address: &str, expected: &str) {
-        let mount = mount(Some("https://me.test/sub/")).unwrap();
-        assert_eq!(
-            relative_to_address(&mount, &path(from), address),
-            expected,
-            "{address} from {from}"
-        );
-        let url = base(&mount, &path(from)).url.join(expected).unwrap();
-        assert_eq!(&url[Position::BeforePath..], address);
-    }
-    check("css/site.css", "/sub/img/a.svg?v=1/2", "../img/a.svg?v=1/2");
-    check("css/site.css", "/sub/css/a%2Cb.png", "a%2Cb.png");
-    check("css/site.css", "/sub/css/", "./");
-    check("css/site.css", "/sub/css/?q", "./?q");
-    check("css/site.css", "/sub/css", "../css");
-    check("css/site.css", "/sub/css/a:b", "./a:b");
-    check("css/site.css", "/sub/css//b", ".//b");
-    check("a/b/c.css", "/sub/", "../../");
 }
 
 #[test]

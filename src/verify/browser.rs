@@ -4,6 +4,8 @@
 
 use std::time::Instant;
 
+use anyhow::Context as _;
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::Value;
 
 use super::chromium::Chromium;
@@ -115,10 +117,12 @@ impl Browser {
 
     /// A PNG of the page from its top, `width` by `height` CSS pixels.
     pub(super) fn picture(&mut self, tab: &Tab, width: u32, height: u32) -> anyhow::Result<Vec<u8>> {
-        match self {
-            Browser::Chromium(chromium) => chromium.picture(tab, width, height),
-            Browser::Firefox(firefox) => firefox.picture(tab, width, height),
-        }
+        let answer = match self {
+            Browser::Chromium(chromium) => chromium.picture(tab, width, height)?,
+            Browser::Firefox(firefox) => firefox.picture(tab, width, height)?,
+        };
+        let data = answer["data"].as_str().context("the browser took no picture")?;
+        Ok(BASE64_STANDARD.decode(data)?)
     }
 
     /// The next report about the tab, `None` when there is none until `deadline`.

@@ -4,7 +4,6 @@
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
-use base64::Engine as _;
 use serde_json::{Value, json};
 
 use super::browser::{Event, Tab};
@@ -119,14 +118,12 @@ impl Chromium {
         Ok(answer["result"]["value"].as_str().map(str::to_owned))
     }
 
-    pub(super) fn picture(&mut self, tab: &Tab, width: u32, height: u32) -> anyhow::Result<Vec<u8>> {
+    pub(super) fn picture(&mut self, tab: &Tab, width: u32, height: u32) -> anyhow::Result<Value> {
         let params = json!({
             "format": "png", "captureBeyondViewport": true, "optimizeForSpeed": true,
             "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": 1},
         });
-        let answer = self.call(tab, "Page.captureScreenshot", params)?;
-        let data = answer["data"].as_str().context("the browser took no picture")?;
-        Ok(base64::engine::general_purpose::STANDARD.decode(data)?)
+        self.call(tab, "Page.captureScreenshot", params)
     }
 
     pub(super) fn next_event(&mut self, tab: &Tab, deadline: Instant) -> anyhow::Result<Option<Event>> {

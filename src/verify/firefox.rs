@@ -7,7 +7,6 @@
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
-use base64::Engine as _;
 use serde_json::{Value, json};
 
 use super::browser::{Event, Tab};
@@ -146,14 +145,12 @@ impl Firefox {
         Ok(answer["result"]["value"].as_str().map(str::to_owned))
     }
 
-    pub(super) fn picture(&mut self, tab: &Tab, width: u32, height: u32) -> anyhow::Result<Vec<u8>> {
+    pub(super) fn picture(&mut self, tab: &Tab, width: u32, height: u32) -> anyhow::Result<Value> {
         let params = json!({
             "context": tab.id, "origin": "document",
             "clip": {"type": "box", "x": 0, "y": 0, "width": width, "height": height},
         });
-        let answer = self.call("browsingContext.captureScreenshot", params)?;
-        let data = answer["data"].as_str().context("the browser took no picture")?;
-        Ok(base64::engine::general_purpose::STANDARD.decode(data)?)
+        self.call("browsingContext.captureScreenshot", params)
     }
 
     pub(super) fn next_event(&mut self, tab: &Tab, deadline: Instant) -> anyhow::Result<Option<Event>> {

@@ -91,7 +91,7 @@ fn two_deploys_lose_nothing() {
     ] {
         let place = Place::new();
         copy_blog(&place);
-        let args: Vec<&str> = FAST.iter().chain(more).copied().collect();
+        let args = fast(more);
         let (first, second) = (place.at("first"), place.at("second"));
         build(&place.at("blog"), &first, &args);
         let css = fs::read_to_string(place.at("blog/css/style.css")).unwrap();
@@ -207,6 +207,11 @@ const PAGE: &str = r#"<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"
 "#;
 
 /// A page of everything; no bytes of it are real pictures.
+/// The flags of a quick build, and more.
+fn fast<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    FAST.iter().chain(more).copied().collect()
+}
+
 fn everything() -> Place {
     let place = Place::new();
     let put = |path: &str, text: &str| place.put(&format!("all/{path}"), text.as_bytes());
@@ -244,11 +249,7 @@ fn everything() -> Place {
 #[test]
 fn references_of_every_kind_follow() {
     let place = everything();
-    let args: Vec<&str> = FAST
-        .iter()
-        .copied()
-        .chain(["--skip", "all", "--fingerprint"])
-        .collect();
+    let args = fast(&["--skip", "all", "--fingerprint"]);
     build(&place.at("all"), &place.at("out"), &args);
     let out = tree(&place.at("out"), false);
     names_fit(&out);
@@ -325,11 +326,7 @@ fn what_scripts_and_selectors_know_keeps_its_name() {
         for (path, text) in files {
             place.put(&format!("s/{path}"), text.as_bytes());
         }
-        let args: Vec<&str> = FAST
-            .iter()
-            .copied()
-            .chain(["--skip", "all", "--fingerprint"])
-            .collect();
+        let args = fast(&["--skip", "all", "--fingerprint"]);
         build(&place.at("s"), &place.at("out"), &args);
         let out = tree(&place.at("out"), false);
         let get = |path: &str| {
@@ -558,19 +555,15 @@ fn files_go_to_the_other_host() {
 #[test]
 fn sealed_files_cross_hosts_with_cors() {
     let place = everything();
-    let args: Vec<&str> = FAST
-        .iter()
-        .copied()
-        .chain([
-            "--skip",
-            "all",
-            "--fingerprint",
-            "--sri",
-            "--cdn",
-            "https://cdn.example.com/",
-            "--cdn-cors",
-        ])
-        .collect();
+    let args = fast(&[
+        "--skip",
+        "all",
+        "--fingerprint",
+        "--sri",
+        "--cdn",
+        "https://cdn.example.com/",
+        "--cdn-cors",
+    ]);
     let (_, report) = build(&place.at("all"), &place.at("out"), &args);
     let out = tree(&place.at("out"), false);
     // Servers read from here which types need CORS headers.
@@ -621,11 +614,7 @@ fn an_integrity_of_site_follows() {
     };
     let page = PAGE.replace("?v=1\">", &format!("\" integrity=\"sha256-{hash}\">"));
     place.put("all/index.html", page.as_bytes());
-    let args: Vec<&str> = FAST
-        .iter()
-        .copied()
-        .chain(["--skip", "all", "--fingerprint"])
-        .collect();
+    let args = fast(&["--skip", "all", "--fingerprint"]);
     build(&place.at("all"), &place.at("out"), &args);
     let (out, _) = (tree(&place.at("out"), false), ());
     let new = renamed(&out, "css/plain.css").unwrap();
@@ -641,11 +630,7 @@ fn link_headers_stand_behind_those_of_site() {
     let place = everything();
     place.put("all/_headers", b"/*\n  X-Frame-Options: DENY\n");
     place.put("all/sub/index.html", b"<!DOCTYPE html><title>S</title><link rel=stylesheet href=../css/fonts.css><link rel=stylesheet href=../css/part.css media=print><p>x");
-    let args: Vec<&str> = FAST
-        .iter()
-        .copied()
-        .chain(["--skip", "all", "--fingerprint", "--link-headers"])
-        .collect();
+    let args = fast(&["--skip", "all", "--fingerprint", "--link-headers"]);
     build(&place.at("all"), &place.at("out"), &args);
     let out = tree(&place.at("out"), false);
     let new = |old: &str| renamed(&out, old).unwrap();
@@ -692,11 +677,7 @@ fn a_hostile_old_out_gives_nothing_away() {
     let list = serde_json::json!({"schema": 1, "files": {}, "immutable": list});
     place.put("old/fewer-manifest.json", list.to_string().as_bytes());
     let old = place.at("old");
-    let args: Vec<&str> = FAST
-        .iter()
-        .copied()
-        .chain(["--skip", "all", "--keep-previous", old.to_str().unwrap()])
-        .collect();
+    let args = fast(&["--skip", "all", "--keep-previous", old.to_str().unwrap()]);
     let (output, _) = build(&place.at("all"), &place.at("out"), &args);
     let out = tree(&place.at("out"), false);
     let carried: Vec<&String> = out.keys().filter(|path| path.contains(&hash)).collect();

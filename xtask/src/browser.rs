@@ -17,21 +17,6 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Names under which systems install Chromium.
-const NAMES: &[&str] = &[
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-];
-
-/// What to say without one.
-pub(crate) const MISSING: &str = "no Chromium found: install it (`apt-get install chromium`, \
-                                  `brew install --cask chromium`) or name one in FEWER_CHROMIUM";
-
-/// The one place of it outside `PATH`.
-const MACOS: &str = "/Applications/Chromium.app/Contents/MacOS/Chromium";
-
 const FLAGS: &[&str] = &[
     "--remote-debugging-pipe",
     "--headless",
@@ -82,18 +67,12 @@ pub(crate) struct Tab {
     context: String,
 }
 
-/// The program to start: `FEWER_CHROMIUM`, or the first known name in `PATH`.
-pub(crate) fn find() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("FEWER_CHROMIUM") {
-        return Some(PathBuf::from(named));
+/// The program to start: the Chromium that `fewer verify` would start, or the one that `FEWER_CHROMIUM` names.
+pub(crate) fn find() -> anyhow::Result<PathBuf> {
+    match std::env::var_os("FEWER_CHROMIUM") {
+        Some(named) => Ok(PathBuf::from(named)),
+        None => Ok(fewer::verify::find(Some("chromium"))?.path),
     }
-    let path = std::env::var_os("PATH")?;
-    let in_path = NAMES
-        .iter()
-        .flat_map(|name| std::env::split_paths(&path).map(move |dir| dir.join(name)));
-    in_path
-        .chain([PathBuf::from(MACOS)])
-        .find(|program| program.is_file())
 }
 
 impl Browser {

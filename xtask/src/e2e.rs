@@ -5,7 +5,7 @@
 //! own. Retries once; prints one line a fixture, and the share of pages whose addresses, not their number alone, are
 //! those of the report. With `--sites DIR…` that is asked of other sites.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,8 +32,8 @@ struct Built {
     servers: [Server; 2],
     /// Addresses that scripts ask for, from `scripted` beside the fixture: no report can know them.
     scripted: BTreeSet<String>,
-    /// Addresses of OUT that are those of SITE under another name, with the report's word for them.
-    names: BTreeMap<String, String>,
+    /// The report with the addresses by which OUT's pages ask.
+    named: Value,
 }
 
 /// Pages with what is wrong, one line each; `build` for the build itself.
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         Some(program) => program,
         None => build_program()?,
     };
-    let chromium = browser::find().context(browser::MISSING)?;
+    let chromium = browser::find()?;
     if let Some(sites) = sites {
         return accuracy::run(&program, &chromium, &sites);
     }
@@ -235,38 +235,23 @@ fn build(
     let Ok(report) = fs::read(&report) else {
         return Ok(Err("no report was written".into()));
     };
-    let report = serde_json::from_slice(&report)?;
+    let report: Value = serde_json::from_slice(&report)?;
+    let mut named = report.clone();
+    expected::name_as_out(&mut named, &out)?;
     let listed = fs::read_to_string(fixture.join("scripted")).unwrap_or_default();
     Ok(Ok(Built {
         name,
         report,
         scripted: listed.lines().map(str::to_owned).collect(),
-        names: names(&out)?,
+        named,
         servers: [Server::start_site(&site)?, Server::start(&out)?],
     }))
 }
 
-/// New names of files with the old ones, from the manifest that stands in OUT if there are some.
-fn names(out: &Path) -> anyhow::Result<BTreeMap<String, String>> {
-    let Ok(manifest) = fs::read(out.join("fewer-manifest.json")) else {
-        return Ok(BTreeMap::new());
-    };
-    let manifest: Value = serde_json::from_slice(&manifest)?;
-    let files = manifest["files"].as_object().into_iter().flatten();
-    Ok(files
-        .filter_map(|(old, new)| Some((format!("/{}", new.as_str()?), format!("/{old}"))))
-        .collect())
-}
-
 impl Built {
-    /// What the report can know of the addresses that were asked for, in its words.
+    /// What the report can know of the addresses that were asked for.
     fn known(&self, traffic: &Traffic) -> BTreeSet<String> {
-        let old = |url: &String| {
-            let (path, query) = url.split_at(url.find('?').unwrap_or(url.len()));
-            let path = self.names.get(path).map_or(path, String::as_str);
-            format!("{path}{query}")
-        };
-        let asked = traffic.requests.iter().map(old);
+        let asked = traffic.requests.iter().cloned();
         asked.filter(|url| !self.scripted.contains(url)).collect()
     }
 
@@ -328,8 +313,11 @@ fn check_page(
         (&origins[0], "before", Side::Before, &before),
         (&origins[1], "after", Side::After, &after),
     ] {
-        let expected =
-            expected::of(&built.report, path, which).context("the report does not have the page")?;
+        let said = match which {
+            Side::Before => &built.report,
+            Side::After => &built.named,
+        };
+        let expected = expected::of(said, path, which).context("the report does not have the page")?;
         let mut judge = |expected: &BTreeSet<String>, reported: &Value, traffic: &Traffic, view: &str| {
             let what = format!("{side}, {view}");
             let asked = built.known(traffic);

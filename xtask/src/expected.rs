@@ -3,9 +3,13 @@
 //! In: the report. Out: two sets of addresses, of SITE or of OUT. A follow-up view asks for everything that the entry
 //! page did not bring into the cache; documents and what is missing are asked for each time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
 
+use fewer::deployed;
 use fewer::serve::page_url;
+use fewer::url::encode_path;
 use serde_json::Value;
 
 /// Of SITE or of OUT.
@@ -61,6 +65,33 @@ fn requests(page: &Value, side: Side) -> impl Iterator<Item = (&str, &str)> {
                 | ("inlined" | "combined" | "shared" | "same", Side::After)
         )
     })
+}
+
+/// Gives the addresses of the report, which are those of SITE, the names that OUT's pages ask by.
+pub(crate) fn name_as_out(report: &mut Value, out: &Path) -> anyhow::Result<()> {
+    let Ok(manifest) = fs::read(out.join(deployed::MANIFEST)) else {
+        return Ok(());
+    };
+    let manifest: Value = serde_json::from_slice(&manifest)?;
+    let names: BTreeMap<String, String> = manifest["files"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(|(old, new)| {
+            let address = |path: &str| format!("/{}", encode_path(path.as_bytes()));
+            Some((address(old), address(new.as_str()?)))
+        })
+        .collect();
+    for page in report["pages"].as_array_mut().into_iter().flatten() {
+        for request in page["requests"].as_array_mut().into_iter().flatten() {
+            let url = request["url"].as_str().unwrap_or_default();
+            let (path, query) = url.split_at(url.find('?').unwrap_or(url.len()));
+            if let Some(new) = names.get(path) {
+                request["url"] = format!("{new}{query}").into();
+            }
+        }
+    }
+    Ok(())
 }
 
 fn without_query(url: &str) -> &str {

@@ -26,7 +26,8 @@ use std::process::Command;
 use anyhow::{Context, bail};
 
 use crate::browser::{self, Browser};
-use crate::servers::{self, daemon};
+use crate::packages;
+use crate::servers::daemon;
 use crate::visit;
 
 /// Seconds of one measurement.
@@ -51,9 +52,9 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         [flag, program] if flag == "--bin" => PathBuf::from(program),
         _ => bail!("takes --bin PROGRAM only"),
     };
-    servers::provide()?;
+    packages::provide_servers()?;
     let h2load = daemon::find("h2load").context("no h2load: install nghttp2-client")?;
-    let chromium = browser::find().context(browser::MISSING)?;
+    let chromium = browser::find()?;
     let blog = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/blog/site");
     println!("| server | HTTP | view | hits a page | bytes a page | CPU a page | pages a second |");
     println!("|---|---|---|---|---|---|---|");

@@ -14,6 +14,7 @@ mod e2e;
 mod expected;
 mod gen_site;
 mod load;
+mod packages;
 mod report;
 mod servers;
 mod test;

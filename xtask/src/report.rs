@@ -46,7 +46,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         Some(program) => program,
         None => e2e::build_program()?,
     };
-    let chromium = browser::find().context(browser::MISSING)?;
+    let chromium = browser::find()?;
     let work = tempfile::tempdir()?;
     let small = work.path().join("small.html");
     build(&program, work.path(), &small)?;

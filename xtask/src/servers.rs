@@ -11,7 +11,7 @@ use std::process::Command;
 use anyhow::{Context, bail};
 
 use crate::browser::{self, Browser};
-use crate::visit;
+use crate::{packages, visit};
 
 mod ask;
 mod asked;
@@ -23,24 +23,6 @@ mod site;
 mod vcl;
 
 use daemon::{Daemon, KINDS};
-
-/// What brings the servers where there is `apt-get`.
-const PACKAGES: [&str; 8] = [
-    "nginx",
-    "libnginx-mod-http-brotli-static",
-    "apache2",
-    "caddy",
-    "lighttpd",
-    "lighttpd-modules-lua",
-    "varnish",
-    "nghttp2-client",
-];
-
-/// What these servers need beside themselves, where Debian puts it.
-const MODULES: [&str; 2] = [
-    "/usr/lib/lighttpd/mod_magnet.so",
-    "/usr/lib/nginx/modules/ngx_http_brotli_static_module.so",
-];
 
 /// Faults of one server that are printed.
 const FAULTS: usize = 40;
@@ -62,7 +44,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         Some(program) => program,
         None => crate::e2e::build_program()?,
     };
-    provide()?;
+    packages::provide_servers()?;
     let kinds: Vec<&str> = KINDS
         .into_iter()
         .filter(|kind| names.is_empty() || names.iter().any(|name| name == kind))
@@ -111,7 +93,7 @@ fn verdict(failed: usize) -> anyhow::Result<()> {
 
 /// Asks every server for another site; how many fail.
 fn others(program: &Path, kinds: &[&str], site: &Path) -> anyhow::Result<usize> {
-    let chromium = browser::find().context(browser::MISSING)?;
+    let chromium = browser::find()?;
     let work = daemon::folder()?;
     let given = given::Given::build(program, site, work.path())?;
     let mut failed = 0;
@@ -124,37 +106,6 @@ fn others(program: &Path, kinds: &[&str], site: &Path) -> anyhow::Result<usize> 
         failed += print(&format!("{kind}: {} ({looked})", site.display()), &faults);
     }
     Ok(failed)
-}
-
-/// Installs what is missing, if this machine allows it.
-pub(crate) fn provide() -> anyhow::Result<()> {
-    let missing = || {
-        let programs = daemon::PROGRAMS.into_iter();
-        let modules = MODULES.into_iter().filter(|module| !Path::new(module).is_file());
-        programs
-            .filter(|program| daemon::find(program).is_none())
-            .chain(modules)
-    };
-    if missing().next().is_none() {
-        return Ok(());
-    }
-    // Debian starts servers as they are installed, and a second one finds its port taken.
-    let mut command = Command::new("apt-get");
-    command
-        .args(["install", "-y", "-qq", "--no-install-recommends"])
-        .args(PACKAGES)
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .env("RUNLEVEL", "1");
-    let _ = Command::new("apt-get").args(["update", "-qq"]).status();
-    let _ = command.status();
-    match missing().next() {
-        None => Ok(()),
-        Some(_) => bail!(
-            "no {}: install {}",
-            missing().collect::<Vec<_>>().join(", "),
-            PACKAGES.join(" ")
-        ),
-    }
 }
 
 /// Starts the server on a site with every kind of file and asks it.
@@ -174,7 +125,7 @@ fn http(program: &Path, kind: &str, prefix: &str) -> anyhow::Result<Vec<String>>
 
 /// Looks at pages of the blog through the server: a browser must ask for exactly what the report says.
 fn views(program: &Path, kind: &str) -> anyhow::Result<Vec<String>> {
-    let chromium = browser::find().context(browser::MISSING)?;
+    let chromium = browser::find()?;
     let work = daemon::folder()?;
     let (out, report) = (work.path().join("out"), work.path().join("report.json"));
     let blog = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/blog/site");

@@ -5,7 +5,7 @@
 //! there, and, for the headers, with what the preview answers. Pages are opened in Chromium, and must ask for
 //! what the report says.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use super::ask::{Answer, ask};
 use super::daemon::Daemon;
 use crate::accuracy::{self, Job};
 use crate::browser::Browser;
-use crate::expected::Side;
+use crate::expected::{self, Side};
 
 /// Files that are asked for, beside one of every extension.
 const FILES: usize = 40;
@@ -61,7 +61,7 @@ impl Given {
             bail!("{} does not build", site.display());
         }
         let mut report = serde_json::from_slice(&fs::read(&report)?)?;
-        rename(&mut report, &out)?;
+        expected::name_as_out(&mut report, &out)?;
         Ok(Given {
             deployed: deployed::read(&out)?,
             report,
@@ -230,33 +230,6 @@ impl Given {
                 && place(&self.out, path, coding.suffix()).is_file()
         })
     }
-}
-
-/// Gives the addresses of the report, which are those of SITE, the names that OUT's pages ask by.
-fn rename(report: &mut Value, out: &Path) -> anyhow::Result<()> {
-    let Ok(manifest) = fs::read(out.join(deployed::MANIFEST)) else {
-        return Ok(());
-    };
-    let manifest: Value = serde_json::from_slice(&manifest)?;
-    let names: BTreeMap<String, String> = manifest["files"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter_map(|(old, new)| {
-            let address = |path: &str| format!("/{}", encode_path(path.as_bytes()));
-            Some((address(old), address(new.as_str()?)))
-        })
-        .collect();
-    for page in report["pages"].as_array_mut().into_iter().flatten() {
-        for request in page["requests"].as_array_mut().into_iter().flatten() {
-            let url = request["url"].as_str().unwrap_or_default();
-            let (path, query) = url.split_at(url.find('?').unwrap_or(url.len()));
-            if let Some(new) = names.get(path) {
-                request["url"] = format!("{new}{query}").into();
-            }
-        }
-    }
-    Ok(())
 }
 
 fn place(out: &Path, path: &SitePath, suffix: &str) -> PathBuf {
