@@ -1,5 +1,7 @@
 //! The one diagnostic type: what was found wrong or left alone, where, and what to do about it.
 
+use std::cell::{Cell, OnceCell};
+
 use crate::site::SitePath;
 
 /// One finding. Line and column are computed from `at` only when the diagnostic is printed.
@@ -147,21 +149,91 @@ impl Diagnostic {
         self
     }
 
-    /// The same finding with its line and column, counted in `bytes` (the whole file).
-    pub fn located(mut self, bytes: &[u8]) -> Diagnostic {
-        self.position = self.at.map(|at| position(bytes, at as usize));
+    /// The same finding with its line and column, counted in the whole file.
+    pub fn located(mut self, lines: &Lines<'_>) -> Diagnostic {
+        self.position = self.at.map(|at| lines.position(at as usize));
         self
     }
 }
 
 /// Line and column of a byte offset, both from 1; the column counts characters if the line is UTF-8, else bytes.
 pub fn position(bytes: &[u8], at: usize) -> (u32, u32) {
-    let before = &bytes[..at.min(bytes.len())];
-    let start = before.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
-    let line = before.iter().filter(|&&b| b == b'\n').count() + 1;
-    let column = match std::str::from_utf8(&before[start..]) {
-        Ok(text) => text.chars().count(),
-        Err(_) => before.len() - start,
-    } + 1;
-    (line as u32, column as u32)
+    Lines::new(bytes).position(at)
+}
+
+/// The lines of a file, for many positions: a page of 100,000 missing images is read once, not once for each.
+#[derive(Debug)]
+pub struct Lines<'a> {
+    bytes: &'a [u8],
+    /// Where each line begins.
+    starts: OnceCell<Vec<usize>>,
+    /// The last position that was asked for on a line of UTF-8: its line, its offset, its column.
+    last: Cell<(usize, usize, usize)>,
+}
+
+impl<'a> Lines<'a> {
+    pub fn new(bytes: &'a [u8]) -> Lines<'a> {
+        Lines {
+            bytes,
+            starts: OnceCell::new(),
+            last: Cell::default(),
+        }
+    }
+
+    /// As `position` tells it.
+    pub fn position(&self, at: usize) -> (u32, u32) {
+        let at = at.min(self.bytes.len());
+        let starts = self.starts.get_or_init(|| {
+            let ends = self.bytes.iter().enumerate().filter(|(_, b)| **b == b'\n');
+            std::iter::once(0).chain(ends.map(|(end, _)| end + 1)).collect()
+        });
+        let line = starts.partition_point(|&start| start <= at);
+        let start = starts[line - 1];
+        let (from, column) = match self.last.get() {
+            (known, from, column) if known == line && from <= at => (from, column),
+            _ => (start, 1),
+        };
+        let column = match std::str::from_utf8(&self.bytes[from..at]) {
+            Ok(text) => {
+                let column = column + text.chars().count();
+                self.last.set((line, at, column));
+                column
+            }
+            Err(_) => at - start + 1,
+        };
+        (line as u32, column as u32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_characters_where_they_can() {
+        let text = "ab\n\u{e9}\u{e9}x\n\nend".as_bytes();
+        let lines = Lines::new(text);
+        // In any order, behind the end too.
+        for (at, place) in [
+            (0, (1, 1)),
+            (2, (1, 3)),
+            (3, (2, 1)),
+            (7, (2, 3)),
+            (5, (2, 2)),
+            (8, (2, 4)),
+            (9, (3, 1)),
+            (10, (4, 1)),
+            (13, (4, 4)),
+            (99, (4, 4)),
+        ] {
+            assert_eq!(lines.position(at), place, "{at}");
+            assert_eq!(position(text, at), place, "{at}");
+        }
+        let latin = b"\xE9\xE9x\ny";
+        let lines = Lines::new(latin);
+        assert_eq!(lines.position(2), (1, 3));
+        assert_eq!(lines.position(3), (1, 4));
+        assert_eq!(lines.position(4), (2, 1));
+        assert_eq!(Lines::new(b"").position(0), (1, 1));
+    }
 }

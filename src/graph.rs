@@ -9,11 +9,12 @@ pub(crate) use markup::{document_base, is_css, is_live, names_stylesheet, style_
 mod sheet;
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use encoding_rs::Encoding;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::html::{self, Kind, Scan};
+use crate::html::{self, Kind, Packed, Scan};
 use crate::integrity;
 use crate::media::Media;
 use crate::options::Options;
@@ -65,7 +66,12 @@ pub struct Graph {
     index: HashMap<Address, AddressId>,
     /// By file: the addresses under which pages request it.
     addresses_of: HashMap<FileId, Vec<AddressId>>,
+    /// By page: what was read there, of as many pages as `SCANS` has room for.
+    scans: Arc<[Option<Packed>]>,
 }
+
+/// Bytes of scans that are kept. Two graphs are held at once, and a build is to take 300 MB.
+const SCANS: usize = 48 << 20;
 
 /// What is known of a page. Requests and uses are those of the document itself; `Graph::documents` adds frames.
 #[derive(Debug, Clone)]
@@ -159,7 +165,11 @@ impl Graph {
     /// Scans a page again, for its edits; with the base that its references are relative to.
     pub(crate) fn rescan(&self, site: &Site, page: u32, bytes: &[u8]) -> (Scan, Base) {
         let facts = &self.pages[page as usize];
-        let scan = html::scan(bytes, facts.encoding.unwrap_or(encoding_rs::UTF_8));
+        let known = self.scans.get(page as usize).and_then(Option::as_ref);
+        let scan = match known.filter(|_| hash(bytes) == facts.hash) {
+            Some(packed) => packed.unpack(bytes),
+            None => html::scan(bytes, facts.encoding.unwrap_or(encoding_rs::UTF_8)),
+        };
         let own = url::base(&self.mount, &site.file(facts.file).path);
         let base = document_base(&own, &scan);
         (scan, base)
@@ -236,18 +246,28 @@ impl Interner {
 }
 
 /// Pages are read in groups of this size, so that only one group's strings are in memory at a time.
-const GROUP: usize = 2048;
+const GROUP: usize = 256;
 
 /// Reads every page and stylesheet of the site and resolves what they refer to.
 pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagnostic>)> {
-    link_with(site, options, None)
+    read_all(site, options, None, SCANS)
 }
 
-/// The same for a site whose pages ask for some of its files on another host.
+/// The same for OUT, which is not edited, and whose pages may ask for some of its files on another host.
 pub(crate) fn link_with(
     site: &Site,
     options: &Options,
     mirror: Option<Mirror>,
+) -> anyhow::Result<(Graph, Vec<Diagnostic>)> {
+    read_all(site, options, mirror, 0)
+}
+
+/// Keeps the scans of its pages, in so many bytes.
+fn read_all(
+    site: &Site,
+    options: &Options,
+    mirror: Option<Mirror>,
+    mut room: usize,
 ) -> anyhow::Result<(Graph, Vec<Diagnostic>)> {
     let mount = url::mount(options.base_url.as_deref())?.with_mirror(mirror);
     let fallback = page::fallback_encoding(options)?;
@@ -284,6 +304,7 @@ pub(crate) fn link_with(
         headers: &headers,
         fallback,
         window,
+        keeps_scans: room > 0,
     };
 
     let mut interner = Interner::default();
@@ -292,9 +313,13 @@ pub(crate) fn link_with(
     let mut links_to = vec![0u32; page_files.len()];
     let mut goes_on_to: Vec<Option<u32>> = Vec::with_capacity(page_files.len());
     let (mut seals, mut workers) = read_scripts(site)?;
+    let mut scans = Vec::with_capacity(page_files.len());
     for group in page_files.chunks(GROUP) {
         for facts in parallel::map(group, |&file| page::read(&context, file)) {
             let facts = facts?;
+            let scan = facts.scan.filter(|scan| scan.size() <= room);
+            room -= scan.as_ref().map_or(0, Packed::size);
+            scans.push(scan);
             diagnostics.extend(facts.diagnostics);
             seals.extend(facts.seals);
             if facts.registers_worker {
@@ -358,6 +383,7 @@ pub(crate) fn link_with(
         page_of,
         index,
         addresses_of,
+        scans: scans.into(),
     };
     Ok((graph, diagnostics))
 }

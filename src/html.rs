@@ -11,6 +11,7 @@ use encoding_rs::Encoding;
 
 mod attribute;
 mod nesting;
+mod packed;
 mod reader;
 mod references;
 mod space;
@@ -18,6 +19,7 @@ mod srcset;
 mod tokens;
 
 pub use attribute::escape_attribute;
+pub(crate) use packed::Packed;
 pub use references::{references, script_kind};
 pub use srcset::{Candidate, srcset};
 

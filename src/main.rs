@@ -12,6 +12,11 @@ use fewer::report::{self, Budgets, Format, Report};
 use fewer::verify::{self, Outcome, Predicted, Wishes};
 use fewer::{build, check, config, deployed, disk, explain, parallel, serve, server_config};
 
+/// Scanning a site makes many small strings, and brotli asks for megabytes for each file: the system's allocator took a
+/// fifth of the time (measured on a manual of 1,487 pages).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// A budget failed, a diagnostic is denied, or OUT is not what SITE was.
 const OVER_BUDGET: u8 = 1;
 /// Broken limits that are printed, unless all are asked for.

@@ -7,8 +7,8 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use super::markup::{Bases, is_live, names_stylesheet, style_tags};
 use super::sheet::prints_style;
 use super::{Address, Destination, Initiator, Interner, Page, Place, Request, Sheet, Use};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::html::{self, Kind, Scan};
+use crate::diagnostic::{Code, Diagnostic, Lines};
+use crate::html::{self, Kind, Packed, Scan};
 use crate::media::Media;
 use crate::options::Options;
 use crate::policy::{Headers, Policy};
@@ -27,6 +27,7 @@ pub(super) struct Context<'a> {
     pub(super) headers: &'a Headers,
     pub(super) fallback: &'static Encoding,
     pub(super) window: Window,
+    pub(super) keeps_scans: bool,
 }
 
 pub(super) struct Facts {
@@ -42,6 +43,7 @@ pub(super) struct Facts {
     pub(super) seals: Vec<String>,
     /// One of them may register a service worker.
     pub(super) registers_worker: bool,
+    pub(super) scan: Option<Packed>,
 }
 
 /// A page whose addresses are not interned yet.
@@ -144,7 +146,8 @@ pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts>
         _ => view::parse(&bytes, read_as),
     };
     let bases = Bases::new(url::base(context.mount, path), &scan);
-    let (integrity, found) = check_integrity(context, file, &bytes, &bases, &scan);
+    let lines = Lines::new(&bytes);
+    let (integrity, found) = check_integrity(context, file, &lines, &bases, &scan);
     let blocked = integrity
         .iter()
         .filter(|(_, fits)| !fits)
@@ -163,12 +166,15 @@ pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts>
             uses: vec![],
             icons: vec![],
         },
-        diagnostics: [problems(context, file, &bytes, &scan, encoding), found].concat(),
+        diagnostics: [problems(context, file, &lines, &scan, encoding), found].concat(),
         refers_to: BTreeSet::new(),
         links: BTreeSet::new(),
         goes_on_to: None,
         seals: inline_seals(&bytes, &scan),
         registers_worker: inline_scripts(&scan).any(|script| integrity::registers_worker(&bytes[script])),
+        scan: Some(&scan)
+            .filter(|_| context.keeps_scans)
+            .and_then(|scan| Packed::new(scan, &bytes)),
     };
     let requests = view::requests(&document, &shelf, context.window);
     gather(context, &bases, requests, &mut facts);
@@ -177,7 +183,7 @@ pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts>
     if facts.page.page.opaque.is_none() && !bases.early.is_empty() {
         facts.page.page.opaque = Some("references stand before its base element");
     }
-    follow(context, file, &bytes, &bases, &scan, &mut facts);
+    follow(context, file, &lines, &bases, &scan, &mut facts);
     Ok(facts)
 }
 
@@ -227,7 +233,7 @@ fn blank(file: FileId, encoding: Option<&'static Encoding>, hash: u64) -> Page {
 fn problems(
     context: &Context<'_>,
     file: FileId,
-    bytes: &[u8],
+    lines: &Lines<'_>,
     scan: &Scan,
     encoding: Option<&'static Encoding>,
 ) -> Vec<Diagnostic> {
@@ -235,7 +241,7 @@ fn problems(
     let mut found: Vec<Diagnostic> = scan
         .problems
         .iter()
-        .map(|p| Diagnostic::new(path, Some(p.at), p.code, p.message.clone()).located(bytes))
+        .map(|p| Diagnostic::new(path, Some(p.at), p.code, p.message.clone()).located(lines))
         .collect();
     if let Some(why) = scan.opaque {
         found.push(Diagnostic::new(path, None, Code::HtmlOpaque, why));
@@ -471,7 +477,7 @@ fn mark(
 fn check_integrity(
     context: &Context<'_>,
     file: FileId,
-    bytes: &[u8],
+    lines: &Lines<'_>,
     bases: &Bases,
     scan: &Scan,
 ) -> (Vec<(FileId, bool)>, Vec<Diagnostic>) {
@@ -499,7 +505,7 @@ fn check_integrity(
                     context.site.file(target).path
                 );
                 let at = Some(tag.span.start).filter(|_| !tag.within.srcdoc);
-                diagnostics.push(Diagnostic::new(path, at, Code::IntegrityMismatch, message).located(bytes));
+                diagnostics.push(Diagnostic::new(path, at, Code::IntegrityMismatch, message).located(lines));
             }
             checked.push((target, fits));
         }
@@ -519,7 +525,14 @@ fn is_soon(tag: &html::Tag) -> bool {
 }
 
 /// Resolves every reference of the markup for diagnostics and for the choice of the entry page.
-fn follow(context: &Context<'_>, file: FileId, bytes: &[u8], bases: &Bases, scan: &Scan, facts: &mut Facts) {
+fn follow(
+    context: &Context<'_>,
+    file: FileId,
+    lines: &Lines<'_>,
+    bases: &Bases,
+    scan: &Scan,
+    facts: &mut Facts,
+) {
     let path = &context.site.file(file).path;
     for tag in &scan.tags {
         for reference in html::references(tag) {
@@ -551,14 +564,14 @@ fn follow(context: &Context<'_>, file: FileId, bytes: &[u8], bases: &Bases, scan
                     facts.diagnostics.push(
                         Diagnostic::new(path, at, Code::MissingFile, message)
                             .leading_to(&missing)
-                            .located(bytes),
+                            .located(lines),
                     );
                 }
                 Target::Refused => {
                     let message = "an address that leads out of the site";
                     facts
                         .diagnostics
-                        .push(Diagnostic::new(path, at, Code::OutsideRoot, message).located(bytes));
+                        .push(Diagnostic::new(path, at, Code::OutsideRoot, message).located(lines));
                 }
                 _ => {}
             }

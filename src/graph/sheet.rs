@@ -4,7 +4,7 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
 use super::{Address, AddressId, Destination};
 use crate::css::{self, Place};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Lines};
 use crate::media::Media;
 use crate::site::{FileId, Site};
 use crate::url::{self, Base, Mount, Target};
@@ -116,6 +116,7 @@ fn read(
     file: FileId,
 ) -> anyhow::Result<(Sheet, Vec<Diagnostic>)> {
     let bytes = site.read(file)?;
+    let lines = Lines::new(&bytes);
     let path = &site.file(file).path;
     let mut diagnostics = Vec::new();
     let declared = charset::of_sheet(&bytes, environment);
@@ -148,7 +149,7 @@ fn read(
     };
     for (at, message) in &scan.problems {
         diagnostics
-            .push(Diagnostic::new(path, Some(at + offset), Code::CssSyntax, message.clone()).located(&bytes));
+            .push(Diagnostic::new(path, Some(at + offset), Code::CssSyntax, message.clone()).located(&lines));
     }
     if let Some(why) = scan.opaque {
         diagnostics.push(Diagnostic::new(path, None, Code::CssOpaque, why));
@@ -172,7 +173,7 @@ fn read(
                     diagnostics.push(
                         Diagnostic::new(path, at, Code::MissingFile, message)
                             .leading_to(&missing)
-                            .located(&bytes),
+                            .located(&lines),
                     );
                     Some(Address {
                         url: address,
@@ -182,7 +183,7 @@ fn read(
                 Target::Refused => {
                     let message = "an address that leads out of the site";
                     let at = Some(found.span.start + offset);
-                    diagnostics.push(Diagnostic::new(path, at, Code::OutsideRoot, message).located(&bytes));
+                    diagnostics.push(Diagnostic::new(path, at, Code::OutsideRoot, message).located(&lines));
                     None
                 }
                 _ => None,
