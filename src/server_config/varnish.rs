@@ -26,15 +26,11 @@ pub(super) fn write(context: &Context<'_>) -> Vec<Written> {
         .unwrap_or((&context.wishes.upstream, "80"));
     let mut normalise = String::new();
     for (at, coding) in context.codings.iter().enumerate() {
-        let token = if *coding == Coded::Gzip {
-            "(?:x-)?gzip"
-        } else {
-            coding.token()
-        };
         let _ = write!(
             normalise,
-            "{} (req.http.Accept-Encoding ~ \"(?i)(?:^|,)\\s*{token}\\s*(?:;\\s*q=(?!0(?:\\.0*)?\\s*(?:,|$))[0-9.]+\\s*)?(?:,|$)\") {{\n        set req.http.X-Fewer-Coding = \"{}\";\n    }}",
+            "{} ({}) {{\n        set req.http.X-Fewer-Coding = \"{}\";\n    }}",
             if at == 0 { "    if" } else { " else if" },
+            accepts(*coding),
             coding.token()
         );
     }
@@ -42,6 +38,14 @@ pub(super) fn write(context: &Context<'_>) -> Vec<Written> {
     let normalise = match normalise.is_empty() {
         true => format!("    {otherwise}"),
         false => format!("{normalise} else {{\n        {otherwise}\n    }}"),
+    };
+    let or_gzip = if context.codings.len() > 1 && context.codings.contains(&Coded::Gzip) {
+        format!(
+            "\n    # The server behind may lack a module: gzip is better than nothing.\n    if (req.http.X-Fewer-Coding !~ \"gzip|identity\" && {}) {{\n        set req.http.X-Fewer-Coding = req.http.X-Fewer-Coding + \", gzip\";\n    }}",
+            accepts(Coded::Gzip)
+        )
+    } else {
+        String::new()
     };
     let _ = write!(
         out,
@@ -86,7 +90,7 @@ sub vcl_recv {{
         set req.url = regsub(req.url, "[?&]+$", "");
     }}
     # One copy for each coding, not for each spelling of the header; br is not lost.
-{normalise}
+{normalise}{or_gzip}
     return (hash);
 }}
 
@@ -150,4 +154,16 @@ sub vcl_deliver {{
         name: "default.vcl",
         text: out,
     }]
+}
+
+/// The condition that a client takes this coding: named, and not with a weight of 0 (RFC 9110, section 12.4.2).
+fn accepts(coding: Coded) -> String {
+    let token = if coding == Coded::Gzip {
+        "(?:x-)?gzip"
+    } else {
+        coding.token()
+    };
+    format!(
+        "req.http.Accept-Encoding ~ \"(?i)(?:^|,)\\s*{token}\\s*(?:;\\s*q=(?!0(?:\\.0*)?\\s*(?:,|$))[0-9.]+\\s*)?(?:,|$)\""
+    )
 }
