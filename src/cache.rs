@@ -63,12 +63,15 @@ pub struct Entries {
 #[derive(Debug)]
 enum Store {
     Folder(disk::Store),
+    /// Nothing outlives the build.
+    Nowhere,
 }
 
 impl Store {
     fn get(&self, name: &str) -> Option<Vec<u8>> {
         match self {
             Store::Folder(folder) => folder.read(name),
+            Store::Nowhere => None,
         }
     }
 
@@ -76,12 +79,14 @@ impl Store {
     fn put(&self, name: &str, parts: &[&[u8]]) -> bool {
         match self {
             Store::Folder(folder) => folder.write(name, parts).is_ok(),
+            Store::Nowhere => false,
         }
     }
 
     fn sweep(&self, limit: u64) {
         match self {
             Store::Folder(folder) => folder.sweep(limit),
+            Store::Nowhere => {}
         }
     }
 }
@@ -117,12 +122,29 @@ impl Cache {
             );
         }
         let store = disk::Store::open(&root).with_context(remedy)?;
-        Ok(Cache::On(Arc::new(Entries {
-            store: Store::Folder(store),
+        Ok(Cache::with(Store::Folder(store), limit))
+    }
+
+    /// Remembers sizes for as long as it lives, and nothing else: no text is measured twice in a build without a cache.
+    pub fn of_one_build() -> Cache {
+        Cache::with(Store::Nowhere, 0)
+    }
+
+    fn with(store: Store, limit: u64) -> Cache {
+        Cache::On(Arc::new(Entries {
+            store,
             known: Known::default(),
             limit,
             grown: AtomicBool::new(false),
-        })))
+        }))
+    }
+
+    /// What keeps variants, if anything does.
+    fn keeper(&self) -> Option<&Entries> {
+        match self {
+            Cache::Off => None,
+            Cache::On(entries) => Some(&**entries).filter(|entries| !matches!(entries.store, Store::Nowhere)),
+        }
     }
 
     /// The variant of the content with this hash: one that was kept, or what `make` makes.
@@ -133,7 +155,7 @@ impl Cache {
         level: u32,
         make: impl FnOnce() -> Vec<u8>,
     ) -> Vec<u8> {
-        let Cache::On(entries) = self else {
+        let Some(entries) = self.keeper() else {
             return make();
         };
         let key = key(&content(), &format!("{coding:?} {level} {}", coding.encoder()));
@@ -152,7 +174,7 @@ impl Cache {
         coding: Coding,
         level: u32,
     ) -> anyhow::Result<Streamed<'_>> {
-        let Cache::On(entries) = self else {
+        let Some(entries) = self.keeper() else {
             return Ok(Streamed::default());
         };
         let key = key(
@@ -308,7 +330,25 @@ mod tests {
         assert_eq!(variant(&cache, b"some test", 9).1, 1);
         cache.finish();
         assert_eq!(variant(&open(dir.path()), b"some text", 9), (first.clone(), 0));
-        assert_eq!(variant(&Cache::Off, b"some text", 9), (first, 1));
+        for none in [Cache::Off, Cache::of_one_build()] {
+            assert_eq!(variant(&none, b"some text", 9), (first.clone(), 1));
+            assert_eq!(variant(&none, b"some text", 9), (first.clone(), 1));
+        }
+    }
+
+    #[test]
+    fn one_build_measures_once() {
+        let cache = Cache::of_one_build();
+        let mut measured = 0;
+        for _ in 0..3 {
+            let sizes = cache.sizes(b"text", crate::measure::FAST, 100, || {
+                measured += 1;
+                Sizes::plain(4)
+            });
+            assert_eq!(sizes, Sizes::plain(4));
+        }
+        assert_eq!(measured, 1);
+        cache.finish();
     }
 
     #[test]

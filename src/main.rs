@@ -225,11 +225,11 @@ fn run_explain(explain: &cli::Explain) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A dry run writes nothing, so it uses none.
+/// A dry run writes nothing, so it uses none that outlives it.
 fn open_cache(build: &cli::Build, effective: &Effective) -> anyhow::Result<Cache> {
     let settings = &effective.settings;
     if settings.no_cache == Some(true) || build.dry_run {
-        return Ok(Cache::Off);
+        return Ok(Cache::of_one_build());
     }
     let limit = settings.cache_limit.map_or(cache::LIMIT_MB, cli::Number::get) << 20;
     let apart = [("SITE", build.site.as_path()), ("OUT", build.out.as_path())];
@@ -238,7 +238,7 @@ fn open_cache(build: &cli::Build, effective: &Effective) -> anyhow::Result<Cache
         // Nobody asked for it: where it cannot be, the build goes on without.
         None => Ok(cache::user_folder(|name| std::env::var_os(name))
             .and_then(|folder| Cache::open(&folder, limit, "cache", &apart).ok())
-            .unwrap_or_default()),
+            .unwrap_or_else(Cache::of_one_build)),
     }
 }
 
