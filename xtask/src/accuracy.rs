@@ -2,8 +2,8 @@
 //!
 //! In: folders with built sites. Of each up to 20 pages, taken evenly from the sorted list, are opened in Chromium, with
 //! an empty cache and coming from the entry page. Out: a line for each page that differs, and the share of those that
-//! do not. A page is opened again without scripts where it differs: if it then asks for what was predicted, its scripts
-//! ask for the rest, and it does not count.
+//! do not. A page is opened again without scripts where it differs: if it then does not ask for what was not
+//! predicted, its scripts ask for that, and it does not count.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::browser::Browser;
 use crate::e2e::in_parallel;
-use crate::expected::{self, Expected, Side};
+use crate::expected::{self, Side};
 use crate::visit::{self, Traffic};
 
 /// Pages of a site that are opened.
@@ -164,49 +164,64 @@ pub(crate) fn evenly(pages: &[Value], most: usize) -> Vec<&Value> {
     (0..count).map(|nth| &pages[nth * pages.len() / count]).collect()
 }
 
+/// The addresses of both views that a browser asked for, or why it could not be seen.
+type Seen = Result<[BTreeSet<String>; 2], String>;
+
 /// Opens a page, again if it differs: what goes wrong by chance under load does not go wrong twice.
 pub(crate) fn open(browser: &mut Browser, job: &Job<'_>) -> Outcome {
     let Some(expected) = expected::of(job.report, job.path, job.side) else {
         return [const { None }; 2];
     };
-    let mut look = |scripts: bool| {
-        look(browser, job, &expected, scripts).unwrap_or_else(|error| {
-            let said = format!("cannot be seen: {error:#}");
-            [Some(said.clone()), Some(said)]
-        })
-    };
+    let expected = [expected.first, expected.follow_up];
+    let mut look =
+        |scripts: bool| look(browser, job, scripts).map_err(|error| format!("cannot be seen: {error:#}"));
     let mut seen = look(true);
-    if seen.iter().any(Option::is_some) {
+    if differences(&expected, &seen).iter().any(Option::is_some) {
         seen = look(true);
     }
-    if seen.iter().all(Option::is_none) {
+    let differences = differences(&expected, &seen);
+    if differences.iter().all(Option::is_none) {
         return [None, None];
     }
     let without = look(false);
-    let mut outcome = [None, None];
-    for ((seen, without), outcome) in seen.into_iter().zip(without).zip(&mut outcome) {
-        *outcome = seen.map(|what| (what, without.is_none()));
-    }
-    outcome
+    let mut view = 0;
+    differences.map(|difference| {
+        let by_scripts = match (&seen, &without) {
+            (Ok(seen), Ok(without)) => is_by_scripts(&expected[view], &seen[view], &without[view]),
+            _ => false,
+        };
+        view += 1;
+        difference.map(|what| (what, by_scripts))
+    })
 }
 
-fn look(
-    browser: &mut Browser,
-    job: &Job<'_>,
-    expected: &Expected,
-    scripts: bool,
-) -> anyhow::Result<[Option<String>; 2]> {
+fn differences(expected: &[BTreeSet<String>; 2], seen: &Seen) -> Differences {
+    match seen {
+        Ok(seen) => [0, 1].map(|view| expected::difference(&expected[view], &seen[view])),
+        Err(why) => [Some(why.clone()), Some(why.clone())],
+    }
+}
+
+/// How each view differs from what was expected.
+type Differences = [Option<String>; 2];
+
+/// Everything that is asked for against expectation is not asked for without scripts, and the other way round. The
+/// files of scripts themselves, which nobody fetches then, do not matter.
+fn is_by_scripts(expected: &BTreeSet<String>, seen: &BTreeSet<String>, without: &BTreeSet<String>) -> bool {
+    seen.difference(expected).all(|more| !without.contains(more))
+        && expected.difference(seen).all(|less| without.contains(less))
+}
+
+fn look(browser: &mut Browser, job: &Job<'_>, scripts: bool) -> anyhow::Result<[BTreeSet<String>; 2]> {
     let url = page_url(job.path);
-    let first = visit::traffic(browser, &job.origin, None, &url, scripts)?;
-    let first = expected::difference(&expected.first, &addresses(&first));
+    let first = addresses(&visit::traffic(browser, &job.origin, None, &url, scripts)?);
     let Some(entry) = job.report["entry"].as_str() else {
-        return Ok([first, None]);
+        // Without an entry page nothing is known of a follow-up view.
+        let follow_up = expected::of(job.report, job.path, job.side).map(|expected| expected.follow_up);
+        return Ok([first, follow_up.unwrap_or_default()]);
     };
     let second = visit::traffic(browser, &job.origin, Some(&page_url(entry)), &url, scripts)?;
-    Ok([
-        first,
-        expected::difference(&expected.follow_up, &addresses(&second)),
-    ])
+    Ok([first, addresses(&second)])
 }
 
 fn addresses(traffic: &Traffic) -> BTreeSet<String> {
@@ -224,6 +239,27 @@ mod tests {
         assert_eq!((taken.len(), taken[0], taken[1], taken[19]), (20, 0, 2, 42));
         assert_eq!(evenly(&pages[..3], 20).len(), 3);
         assert_eq!(evenly(&[], 20).len(), 0);
+    }
+
+    #[test]
+    fn scripts_explain_what_goes_away_with_them() {
+        let set = |urls: &[&str]| {
+            urls.iter()
+                .map(|url| (*url).to_owned())
+                .collect::<BTreeSet<String>>()
+        };
+        let expected = set(&["/", "/a.css", "/a.js"]);
+        let seen = set(&["/", "/a.css", "/a.js", "/more.png"]);
+        assert!(is_by_scripts(&expected, &seen, &set(&["/", "/a.css"])));
+        assert!(!is_by_scripts(
+            &expected,
+            &seen,
+            &set(&["/", "/a.css", "/more.png"])
+        ));
+        // A script took the stylesheet away; nobody did.
+        let seen = set(&["/", "/a.js"]);
+        assert!(is_by_scripts(&expected, &seen, &set(&["/", "/a.css"])));
+        assert!(!is_by_scripts(&expected, &seen, &set(&["/"])));
     }
 
     #[test]
