@@ -215,6 +215,11 @@ pub(crate) fn hash_in(path: &SitePath) -> Option<String> {
         .map(|part| String::from_utf8_lossy(part).into_owned())
 }
 
+/// The name of the file has the hash of these bytes, its own: an earlier build named it.
+pub(crate) fn is_named_by(path: &SitePath, bytes: &[u8]) -> bool {
+    hash_in(path).is_some_and(|hash| hash == hash_of(bytes))
+}
+
 /// `css/site.css` with this hash: `css/site.1a2b3c4d5e6f7a8b.css`. A hash that it has already is exchanged.
 pub(crate) fn with_hash(path: &SitePath, hash: &str) -> SitePath {
     let name = path.name();

@@ -26,6 +26,8 @@ pub struct SelectorFacts {
     /// A rule may match otherwise when an element of `head` (`link`, `style`, `script`, `title`, `meta`) is removed
     /// or another takes its place.
     pub sees_links: bool,
+    /// A rule may match otherwise when a `script` has text in place of its `src`, or may show that text.
+    pub sees_scripts: bool,
 }
 
 /// What a compound selector asks of an element, as far as it is easily told; other conditions are left out.
@@ -55,6 +57,7 @@ pub fn selector_facts(text: &str) -> SelectorFacts {
         unreadable: true,
         replaced: BTreeSet::from([Subject::default()]),
         sees_links: true,
+        sees_scripts: true,
         ..SelectorFacts::default()
     };
     if u32::try_from(text.len()).is_err() {
@@ -144,6 +147,8 @@ struct Rules {
     subjects: usize,
     /// A selector around names an element of `head`.
     links: bool,
+    /// Declarations here may be for a `link`, `style` or `script` element.
+    unnamed: bool,
     /// Declarations here are descriptors.
     inert: bool,
     /// Rules here are named by moments, not by elements.
@@ -157,6 +162,7 @@ const ROOT: Rules = Rules {
     nests: false,
     subjects: ANY,
     links: false,
+    unnamed: false,
     inert: false,
     frames: false,
 };
@@ -172,6 +178,10 @@ struct Item {
     custom: bool,
     /// It begins `content:` or `all:`.
     replaces: bool,
+    /// It begins `display:` or `all:`, and not `display: none`.
+    shows: bool,
+    /// The first token of its value was met.
+    valued: bool,
 }
 
 impl Item {
@@ -180,6 +190,10 @@ impl Item {
         if self.tokens == 1 && toks[i].kind == Kind::Colon && first.kind == Kind::Ident {
             self.custom = first.value(text).starts_with("--");
             self.replaces = first.is(text, "content") || first.is(text, "all");
+            self.shows = first.is(text, "display") || first.is(text, "all");
+        } else if self.tokens == 2 && !self.valued {
+            self.valued = true;
+            self.shows &= !toks[i].is(text, "none");
         }
         self.tokens = (self.tokens + 1).min(2);
     }
@@ -204,6 +218,10 @@ impl Reader<'_> {
             let subjects = &self.subjects[rules.subjects];
             self.facts.replaced.extend(subjects.iter().cloned());
         }
+        if item.shows && rules.unnamed && !rules.inert {
+            self.facts.sees_links = true;
+            self.facts.sees_scripts = true;
+        }
     }
 
     /// Reads what stands before a `{`; returns what counts behind it.
@@ -222,11 +240,15 @@ impl Reader<'_> {
                 let mut inner = Rules {
                     nests: true,
                     subjects: self.subjects.len(),
+                    unnamed: false,
                     ..around
                 };
                 self.subjects.push(Vec::new());
                 for selector in split(toks) {
                     let seen = self.selector(selector);
+                    let hidden = |name: &String| matches!(name.as_str(), "link" | "style" | "script");
+                    inner.unnamed |= !seen.pseudo_element
+                        && (seen.unnamed || seen.subject.name.as_ref().is_some_and(hidden));
                     if !seen.pseudo_element {
                         self.subjects[inner.subjects].push(seen.subject);
                     }
@@ -274,11 +296,22 @@ impl Reader<'_> {
         let mut depth = 0usize;
         // By open bracket: what is in it is asked of the element itself.
         let mut brackets: Vec<bool> = Vec::new();
+        // By open bracket and outside: the compound selector that is being read.
+        let mut compounds = vec![Compound::default()];
         // The tokens before, white space included, comments not.
         let (mut before, mut earlier) = (Kind::Comma, Kind::Comma);
         let mut i = 0;
         while let Some(tok) = toks.get(i) {
             i += 1;
+            let ends = matches!(
+                tok.kind,
+                Kind::Space | Kind::Comma | Kind::CloseParen | Kind::Delim('>' | '+' | '~')
+            );
+            if ends {
+                self.compound(&mut compounds, &brackets, &mut seen);
+            } else if let Some(compound) = compounds.last_mut() {
+                compound.token(text, tok, before);
+            }
             match tok.kind {
                 Kind::Comment => continue,
                 Kind::OpenSquare => match attribute::read(text, &toks[i..]) {
@@ -287,6 +320,9 @@ impl Reader<'_> {
                         // `a:not([class])` asks the `a`; inside brackets a combinator leads to other elements.
                         if !(other && brackets.iter().all(|same| *same)) {
                             self.tests_of_images.insert(test.clone());
+                        }
+                        if let Some(compound) = compounds.last_mut() {
+                            compound.attribute(&test.name);
                         }
                         self.tests.insert(test);
                         i += used;
@@ -324,6 +360,12 @@ impl Reader<'_> {
                 Kind::CloseParen | Kind::CloseSquare | Kind::CloseCurly => {
                     depth = depth.saturating_sub(1);
                     brackets.pop();
+                    let inner = compounds.pop().unwrap_or_default();
+                    match compounds.last_mut() {
+                        // `:is(h1, h2)` is a name.
+                        Some(outer) => outer.named |= inner.is_list && !inner.has_unnamed,
+                        None => compounds.push(Compound::default()),
+                    }
                 }
                 _ => {}
             }
@@ -336,12 +378,117 @@ impl Reader<'_> {
                 depth += 1;
                 let same = ["not", "is", "where"].iter().any(|name| tok.is(text, name));
                 brackets.push(same && tok.kind == Kind::Function);
+                compounds.push(Compound {
+                    is_list: ["is", "where", "matches"].iter().any(|name| tok.is(text, name)),
+                    ..Compound::default()
+                });
             }
             (earlier, before) = (before, tok.kind);
         }
+        self.compound(&mut compounds, &brackets, &mut seen);
         seen
     }
+
+    /// At the end of a compound selector.
+    fn compound(&mut self, compounds: &mut [Compound], brackets: &[bool], seen: &mut Seen) {
+        let Some((compound, outer)) = compounds.split_last_mut() else {
+            return;
+        };
+        // What is asked of the element itself: it has a name if the compound around has one.
+        let around = outer
+            .iter()
+            .rev()
+            .zip(brackets.iter().rev())
+            .take_while(|(_, same)| **same)
+            .any(|(outer, _)| outer.named);
+        let is_named = compound.named || around;
+        if compound.begun && !is_named {
+            compound.has_unnamed = true;
+            self.facts.sees_scripts |= compound.source;
+            if compound.meta && brackets.iter().any(|same| !same) {
+                self.facts.sees_links = true;
+            }
+        }
+        if outer.is_empty() {
+            seen.unnamed = compound.begun && !is_named;
+        }
+        *compound = Compound {
+            is_list: compound.is_list,
+            has_unnamed: compound.has_unnamed,
+            ..Compound::default()
+        };
+    }
 }
+
+/// A compound selector, as far as it tells whether a `link`, `style` or `script` could match.
+#[derive(Debug, Default)]
+struct Compound {
+    begun: bool,
+    /// By the name of another element, a class, an id, or what those elements never are.
+    named: bool,
+    /// It asks for a `src`, or for an element without content.
+    source: bool,
+    /// It asks for an attribute of links.
+    meta: bool,
+    /// Stands in `:is()` or the like.
+    is_list: bool,
+    /// Of the list: a compound before has no name.
+    has_unnamed: bool,
+}
+
+impl Compound {
+    fn token(&mut self, text: &str, tok: &Tok, before: Kind) {
+        match tok.kind {
+            Kind::Comment => return,
+            Kind::Hash | Kind::Delim('&') => self.named = true,
+            Kind::Ident if before == Kind::Delim('.') => self.named = true,
+            Kind::Ident | Kind::Function if before == Kind::Colon => {
+                let name = tok.value(text).to_ascii_lowercase();
+                self.source |= name == "empty";
+                self.named |= STATES.contains(&name.as_str());
+            }
+            Kind::Ident => {
+                let name = tok.value(text).to_ascii_lowercase();
+                self.source |= name == "script";
+                self.named |= name != "script";
+            }
+            _ => {}
+        }
+        self.begun = true;
+    }
+
+    fn attribute(&mut self, name: &str) {
+        self.begun = true;
+        match name {
+            "src" => self.source = true,
+            "rel" | "href" | "media" => self.meta = true,
+            "type" | "language" => {}
+            _ => self.named = true,
+        }
+    }
+}
+
+/// Pseudo-classes that no `link`, `style` or `script` is in: the root, and states of what is seen.
+const STATES: [&str; 18] = [
+    "root",
+    "host",
+    "hover",
+    "active",
+    "focus",
+    "focus-visible",
+    "focus-within",
+    "target",
+    "checked",
+    "disabled",
+    "enabled",
+    "visited",
+    "link",
+    "any-link",
+    "fullscreen",
+    "placeholder-shown",
+    "valid",
+    "invalid",
+];
 
 /// What one selector holds.
 #[derive(Debug, Default)]
@@ -354,6 +501,8 @@ struct Seen {
     pseudo_element: bool,
     /// Its last compound selector.
     subject: Subject,
+    /// That names no element, class or id: a `link`, `style` or `script` may match.
+    unnamed: bool,
 }
 
 const LINKS: [&str; 6] = ["link", "style", "script", "title", "meta", "head"];
@@ -555,6 +704,60 @@ mod tests {
         check("@scope (head){a{}}", true);
         check("@scope (a){link{}}", true);
         check("@media print{head:empty{}}", true);
+    }
+
+    #[test]
+    fn rules_that_show_what_is_hidden_are_seen() {
+        let check = |text: &str, links: bool, scripts: bool| {
+            let facts = selector_facts(text);
+            assert_eq!((facts.sees_links, facts.sees_scripts), (links, scripts), "{text}");
+        };
+        for shows in [
+            "*{display:block}",
+            "html *{display:block}",
+            "body>*{display : block}",
+            ":not(body):not(html){color:red;display:grid}",
+            "[media]{display:block}",
+            "[href$='.css']{display:block}",
+            "*{all:unset}",
+            "p,*{display:block}",
+            "style{display:block}",
+            ":is(h1,*){display:block}",
+            "@media print{*{@media screen{display:block}}}",
+        ] {
+            check(shows, true, true);
+        }
+        for hidden in [
+            "*{display:none}",
+            "*{color:red}",
+            "[hidden]{display:block}",
+            ".a,#b,p,:root,a:hover{display:block}",
+            "*::before,*:after{display:block}",
+            ":is(h1,h2){display:block}",
+            "a:not([href]){display:block}",
+            "p:not(.x *){display:block}",
+            "* p{display:block}",
+            "@font-face{display:block}",
+        ] {
+            check(hidden, false, false);
+        }
+        for source in [
+            "script[src]+h2{}",
+            "[src]+h2{}",
+            ":empty+h2{}",
+            ":not(:empty) h2{}",
+            "p:has(+ [src]){}",
+            "[src*=a] b{}",
+        ] {
+            assert!(selector_facts(source).sees_scripts, "{source}");
+        }
+        check(
+            "img[src],p:empty,.x:empty,a:not(:empty),img:not([src]){}",
+            false,
+            false,
+        );
+        check(":root:has([rel=stylesheet]:nth-of-type(3)) h1{}", true, false);
+        check("a:not([href]) b{}", false, false);
     }
 
     proptest::proptest! {

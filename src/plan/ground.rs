@@ -33,6 +33,8 @@ pub(super) struct Doc {
     pub(super) is_utf_8: bool,
     /// A script of the page looks up script elements.
     pub(super) looks_up_scripts: bool,
+    /// A rule could see that a script stands in the page.
+    pub(super) sees_scripts: bool,
     /// It is shown in no frame and has none.
     pub(super) alone: bool,
     /// Names that its scripts, wherever they are, declare by `let`, `const` and `class`.
@@ -51,6 +53,12 @@ pub(super) struct Code {
     pub(super) facts: script::Facts,
     /// Hashes of all words in it: names that it may look for.
     words: HashSet<u64>,
+    sets_urls: bool,
+}
+
+/// A script that may give a custom property an address.
+fn sets_urls(script: &str) -> bool {
+    script.contains("url(") && (script.contains("--") || script.contains("setProperty"))
 }
 
 /// Letters, digits, `-` and `_` in a row.
@@ -180,9 +188,10 @@ impl<'a> Ground<'a> {
         others.dedup();
         let mut tests = Vec::new();
         let mut replaced = Vec::new();
-        let (mut sees_links, mut unreadable) = (false, !facts.aligned);
+        let (mut sees_links, mut sees_scripts, mut unreadable) = (false, false, !facts.aligned);
         let mut add = |selectors: &SelectorFacts| {
             sees_links |= selectors.sees_links;
+            sees_scripts |= selectors.sees_scripts || selectors.unreadable;
             unreadable |= selectors.unreadable;
         };
         for &key in &*facts.sheets {
@@ -258,6 +267,8 @@ impl<'a> Ground<'a> {
             () => None,
         };
         let has_custom_urls = found.survey.custom_urls
+            || codes.iter().any(|code| code.sets_urls)
+            || found.inline.iter().any(|text| sets_urls(text))
             || found
                 .styles
                 .iter()
@@ -270,6 +281,7 @@ impl<'a> Ground<'a> {
             replaced,
             tests,
             looks_up_scripts,
+            sees_scripts,
             lexical,
             unread,
             outer,
@@ -494,6 +506,7 @@ fn read_scripts(site: &Site) -> anyhow::Result<BTreeMap<FileId, Code>> {
                 .flat_map(|text| words(text))
                 .map(|w| graph::hash(w.as_bytes()))
                 .collect(),
+            sets_urls: text.as_deref().is_some_and(sets_urls),
             text: text.map(Arc::from),
             facts,
         })

@@ -63,8 +63,10 @@ fn print(context: &Context<'_>, key: u32) -> anyhow::Result<Result<Printed, &'st
     let measure =
         |bytes: &[u8]| measure::sizes(bytes, encoded, measure::levels(context.options), context.options);
     let before = measure(&bytes);
-    // What the shape made is made of printed text.
-    let is_made = context.site.file(sheet.file).content.is_made();
+    // What the shape made is made of printed text, in this build or, if its name is the hash of its bytes, in an earlier
+    // one: printed again it would lose that name.
+    let file = context.site.file(sheet.file);
+    let is_made = file.content.is_made() || crate::names::is_named_by(&file.path, &bytes);
     if context.runs(Pass::Minify)
         && !is_made
         && let Some(text) = shorter(context, sheet.hash, &source.text)

@@ -54,6 +54,7 @@ fn attempt(work: &mut Work<'_>, address: AddressId, file: FileId) -> Result<(), 
             }
             Some(_) if !facts.allows_inline_scripts => Some("has a policy against inline scripts"),
             Some(doc) if doc.looks_up_scripts => Some("has a script that looks up script elements"),
+            Some(doc) if doc.sees_scripts => Some("has a selector that could see that a script has no src"),
             Some(doc) if !text.is_ascii() && !doc.is_utf_8 => Some("has another encoding"),
             Some(_) if work.bans.pages.contains(&page) => Some("would get larger"),
             Some(_) => None,

@@ -354,8 +354,9 @@ impl Surveyor<'_> {
             .get("loading")
             .is_some_and(|l| l.trim().eq_ignore_ascii_case("lazy"));
         let class_known = class.is_none_or(|c| c.span.is_some());
+        let replaced = tag.get("style").is_some_and(replaces);
         let twice = |name: &str| tag.attributes.iter().filter(|a| a.name == name).count() > 1;
-        let free = known && !lazy && class_known && !in_picture && !twice("class");
+        let free = known && !replaced && !lazy && class_known && !in_picture && !twice("class");
         let class =
             class.and_then(|c| Some((narrow(&c.span.clone()?), c.quote, Box::from(c.value.as_str()))));
         self.image(tag, "src", free, class, true);
@@ -497,7 +498,9 @@ impl Surveyor<'_> {
 fn swaps_images(bytes: &[u8]) -> bool {
     let mut at = 0;
     while let Some(found) = bytes[at..].windows(3).position(|w| {
-        w[0].is_ascii_whitespace() && w[1].eq_ignore_ascii_case(&b'o') && w[2].eq_ignore_ascii_case(&b'n')
+        (w[0].is_ascii_whitespace() || matches!(w[0], b'/' | b'"' | b'\''))
+            && w[1].eq_ignore_ascii_case(&b'o')
+            && w[2].eq_ignore_ascii_case(&b'n')
     }) {
         at += found + 3;
         let name = bytes[at..].iter().take_while(|b| b.is_ascii_alphabetic()).count();
@@ -510,12 +513,49 @@ fn swaps_images(bytes: &[u8]) -> bool {
             _ => value.split(|b| b.is_ascii_whitespace() || *b == b'>').next(),
         };
         let value = value.unwrap_or_default();
-        let holds = |what: &[u8]| value.windows(what.len()).any(|w| w.eq_ignore_ascii_case(what));
-        if name > 2 && (holds(b".src") || holds(b"images") || holds(b"img")) {
+        if name > 2 && speaks_of_images(value) {
             return true;
         }
     }
-    false
+    // A script as the address of a link.
+    const SCHEME: &[u8] = b"javascript:";
+    bytes
+        .windows(SCHEME.len())
+        .enumerate()
+        .filter(|(_, w)| w.eq_ignore_ascii_case(SCHEME))
+        .any(|(at, _)| {
+            let rest = &bytes[at + SCHEME.len()..];
+            let opener = at.checked_sub(1).map(|before| bytes[before]);
+            let end = rest.iter().position(|b| match opener {
+                Some(quote @ (b'"' | b'\'')) => *b == quote,
+                _ => *b == b'>',
+            });
+            speaks_of_images(&rest[..end.unwrap_or(rest.len())])
+        })
+}
+
+fn speaks_of_images(script: &[u8]) -> bool {
+    let holds = |what: &[u8]| script.windows(what.len()).any(|w| w.eq_ignore_ascii_case(what));
+    let word = script.windows(3).enumerate().any(|(at, w)| {
+        let beside = |at: Option<usize>| {
+            at.and_then(|at| script.get(at))
+                .is_some_and(u8::is_ascii_alphanumeric)
+        };
+        w.eq_ignore_ascii_case(b"src") && !beside(at.checked_sub(1)) && !beside(Some(at + 3))
+    });
+    word || holds(b"srcset") || holds(b"images") || holds(b"img")
+}
+
+/// A `style` attribute that may set `content`, alone or with everything else.
+fn replaces(style: &str) -> bool {
+    let style = style.to_ascii_lowercase();
+    let sets = |name: &str| {
+        style.match_indices(name).any(|(at, _)| {
+            let inside = style[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+            !inside && style[at + name.len()..].trim_start().starts_with(':')
+        })
+    };
+    sets("all") || sets("content") || style.contains('\\') || style.contains("/*")
 }
 
 /// White space and comments without conditions. A comment with a mark that could end it in another place than `-->`
@@ -555,6 +595,49 @@ fn narrow(span: &Range<usize>) -> Range<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn handlers_that_swap_images_are_seen() {
+        for page in [
+            "<a onclick=\"this.src='b.png'\">",
+            "<a onclick=\"f('big').setAttribute('src','b.png')\">",
+            "<a href='#x'onclick=\"big.src='b.png'\">",
+            "<img/onmouseover=this.src=a>",
+            "<a href=\"javascript:void(big.src='b.png')\">",
+            "<a href='JavaScript:swap(document.images[0])'>",
+            "<a onclick=f(img)>",
+        ] {
+            assert!(swaps_images(page.as_bytes()), "{page}");
+        }
+        for page in [
+            "<a onclick=\"f('srcery')\">",
+            "<a href=\"javascript:void(0)\"><img src=a.png>",
+            "<p>once on src=a</p><img src=a.png>",
+        ] {
+            assert!(!swaps_images(page.as_bytes()), "{page}");
+        }
+    }
+
+    #[test]
+    fn styles_that_replace_content_are_seen() {
+        for style in [
+            "all:unset",
+            "color:red;ALL : revert",
+            "content:url(a.png)",
+            "a\\6cl:unset",
+            "/**/b:c",
+        ] {
+            assert!(replaces(style), "{style}");
+        }
+        for style in [
+            "color:all",
+            "width:1px;height:2px",
+            "align-content:center",
+            "--all:x",
+        ] {
+            assert!(!replaces(style), "{style}");
+        }
+    }
 
     #[test]
     fn only_space_and_plain_comments_are_nothing() {

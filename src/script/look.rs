@@ -134,6 +134,16 @@ fn functions(semantic: &Semantic) -> Vec<bool> {
     inside
 }
 
+/// The name of the variable or property that holds an object.
+fn owner<'e>(object: &'e Expression<'_>) -> Option<&'e str> {
+    match object {
+        Expression::Identifier(name) => Some(name.name.as_str()),
+        other => other
+            .as_member_expression()
+            .and_then(|m| m.static_property_name()),
+    }
+}
+
 impl<'a> Look<'_, 'a> {
     fn identity(&mut self, why: &'static str) {
         self.seen.identity.get_or_insert(why);
@@ -184,7 +194,13 @@ impl<'a> Look<'_, 'a> {
                     self.member(&member.object, name.value.as_str(), name.span.start);
                 }
             }
-            AstKind::BindingProperty(property) => self.picked(&property.key),
+            AstKind::BindingProperty(property) => {
+                self.seen.images |= property
+                    .key
+                    .static_name()
+                    .is_some_and(|name| words::is_source(&name));
+                self.picked(&property.key);
+            }
             AstKind::AssignmentTargetPropertyIdentifier(property) => {
                 self.picked_name(property.binding.name.as_str(), property.span.start);
             }
@@ -211,6 +227,7 @@ impl<'a> Look<'_, 'a> {
                 self.alone(MICROTASK)
             }
             "reportError" => self.alone("it uses the name reportError"),
+            "createImageBitmap" => self.seen.images = true,
             _ => {}
         }
     }
@@ -220,18 +237,19 @@ impl<'a> Look<'_, 'a> {
         match name {
             "write" if self.is_document(object) => self.alone("it writes to the document"),
             "images" if self.is_document(object) => self.seen.images = true,
+            // All children of the head, sheets among them; `head.firstChild` is where things are put.
+            "children" | "childNodes" | "lastElementChild" | "lastChild" | "firstElementChild"
+                if object.as_member_expression().is_some_and(|m| {
+                    m.static_property_name() == Some("head") && self.is_document(m.object())
+                }) =>
+            {
+                self.seen.sheets = true;
+            }
             // In a handler, `this` is the element.
             "src" | "srcset" if matches!(object, Expression::ThisExpression(_)) => self.seen.images = true,
             "src" | "srcset" => {
-                let owner = match object {
-                    Expression::Identifier(name) => Some(name.name.as_str()),
-                    other => other
-                        .as_member_expression()
-                        .and_then(|m| m.static_property_name()),
-                };
-                if owner.is_some_and(words::names_an_image) && !self.is_fresh(object) {
-                    self.seen.images = true;
-                }
+                self.seen.images |=
+                    owner(object).is_some_and(words::names_an_image) && !self.is_fresh(object);
             }
             _ => {}
         }
@@ -250,7 +268,11 @@ impl<'a> Look<'_, 'a> {
         match name {
             "scripts" => self.seen.scripts = true,
             "styleSheets" => self.seen.sheets = true,
-            "currentSrc" | "drawImage" => self.seen.images = true,
+            "currentSrc" | "drawImage" | "createPattern" | "createImageBitmap" | "texImage2D" => {
+                self.seen.images = true;
+            }
+            // In another tree the page's rules do not reach an image.
+            "attachShadow" | "adoptNode" | "importNode" => self.seen.images = true,
             "writeln" => self.alone("it writes to the document"),
             "stack" => self.stacks.push(at),
             _ => {}
@@ -286,7 +308,16 @@ impl<'a> Look<'_, 'a> {
         let Some(member) = assignment.left.as_member_expression() else {
             return;
         };
-        if member.static_property_name().is_some_and(words::is_source) && !self.is_fresh(member.object()) {
+        let name = member.static_property_name();
+        if name.is_some_and(words::is_source) && !self.is_fresh(member.object()) {
+            self.seen.images = true;
+        }
+        // The class of a shared image is what shows it.
+        if name == Some("className")
+            && matches!(assignment.right, Expression::StringLiteral(_))
+            && owner(member.object()).is_some_and(words::names_an_image)
+            && !self.is_fresh(member.object())
+        {
             self.seen.images = true;
         }
     }
@@ -296,7 +327,7 @@ impl<'a> Look<'_, 'a> {
             self.files.push(at);
         }
         self.seen.sheets |= words::has_ending(pattern, ".css");
-        self.seen.images |= words::has_word(pattern, "img") && pattern.contains("src");
+        self.seen.images |= pattern.contains("src") && (pattern.contains("img") || pattern.contains("src="));
     }
 
     fn outer(&mut self, name: &str) {
@@ -320,11 +351,13 @@ impl<'a> Look<'_, 'a> {
         if text.contains('<') {
             return;
         }
-        let script = words::has_word(text, "script") && !super::anchor::is_anchor(self.semantic, id);
+        let script = words::has_word(text, "script") && !super::anchor::is_anchor(self.semantic, id)
+            || words::selects_scripts_by_source(text);
         // Who finds an `img` but leaves its source alone sees no difference.
         let image = words::selects_by_source(text);
-        let sheet =
-            words::has_word(text, "style") || (words::has_word(text, "link") && !words::is_other_link(text));
+        let sheet = words::selects_by_link(text)
+            || words::has_word(text, "style")
+            || (words::has_word(text, "link") && !words::is_other_link(text));
         let rel = words::has_word(text, "stylesheet") || text.contains("stylesheet") && text.contains("rel");
         if !(script || image || sheet || rel) {
             return;

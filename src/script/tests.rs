@@ -215,6 +215,15 @@ fn lookups_of_sheets() {
         "s",
     );
     reads("a.style.color='b';a.getAttribute('style')", "");
+    reads("document.querySelectorAll('[media*=\"dark\"]')", "s");
+    reads("document.querySelector('[rel=\"stylesheet\"]')", "s");
+    reads("document.querySelector('[href$=\".css\"]')", "s");
+    reads("$('[rel=tooltip]'),$('[href=\"#a\"]'),$('a[href],.b[rel]')", "");
+    reads("$(a+'[href=\"'+b+'\"]')", "");
+    reads("document.querySelectorAll('[href]')", "s");
+    reads("document.head.lastElementChild.disabled=true", "s");
+    reads("document.head.children[2].disabled=true", "s");
+    reads("document.head.insertBefore(a,document.head.firstChild)", "");
 }
 
 #[test]
@@ -230,7 +239,21 @@ fn lookups_of_images() {
     reads("$('<img>')", "");
     reads("$('[src$=png]')", "i");
     reads("var o={ITEM:'.item img'}", "");
-    reads("var o={ITEM:'.item [src]'}", "i");
+    // A script stands there too, perhaps.
+    reads("var o={ITEM:'.item [src]'}", "ij");
+    reads("document.querySelectorAll('[src*=\"/js/\"]')", "ij");
+    reads("document.querySelectorAll('img[src*=\"/js/\"]')", "i");
+    reads("var el=a.b;c(el.src)", "i");
+    reads("const {src}=a", "i");
+    reads("a.createPattern(b,'repeat')", "i");
+    reads("createImageBitmap(a)", "i");
+    reads("this.attachShadow({mode:'open'})", "i");
+    reads("a.importNode(b)", "i");
+    reads("a.innerHTML.match(/src=\"(.*?)\"/)", "i");
+    reads("img.className='b'", "i");
+    reads("img.className+=' b'", "i");
+    reads("menu.className='b'", "");
+    reads("var img=new Image;img.className='b'", "");
     reads("var i=new Image;i.src='a.png'", "");
     reads("(new Image).src='a.png'", "");
     reads("var i;i=document.createElement('img');i.src='a.png'", "");

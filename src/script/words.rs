@@ -46,6 +46,43 @@ pub(super) fn selects_by_source(text: &str) -> bool {
     text.match_indices("[src").any(|(at, _)| !others(at))
 }
 
+/// The same where a script may be selected: the selector names no element, and the value no picture.
+pub(super) fn selects_scripts_by_source(text: &str) -> bool {
+    text.match_indices("[src").any(|(at, _)| {
+        let named = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || "-_])".contains(c));
+        let test = text[at..]
+            .split(']')
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        let picture = ["png", "gif", "jpg", "jpeg", "svg", "webp", "avif", "ico"];
+        !named && !picture.iter().any(|kind| test.contains(kind))
+    })
+}
+
+/// `text` selects by an attribute of stylesheet links alone: `[media]`, `[rel=stylesheet]`, `[href$=".css"]`.
+pub(super) fn selects_by_link(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["[media", "[rel", "[href"].iter().any(|test| {
+        text.match_indices(test).any(|(at, _)| {
+            let named = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || "-_])".contains(c));
+            let rest = text[at + test.len()..].trim_start_matches([' ', '~', '|', '^', '$', '*']);
+            let value = rest
+                .strip_prefix('=')
+                .map(|v| v.trim_start_matches([' ', '"', '\'']));
+            let other = match *test {
+                "[rel" => value.is_some_and(|v| {
+                    v.starts_with(|c: char| c.is_ascii_alphabetic()) && !v.contains("sheet")
+                }),
+                // What a script puts together (`'[href="' + id + '"]'`, as Bootstrap does) is an anchor's.
+                "[href" => value.is_some_and(|v| !v.contains("css")),
+                _ => false,
+            };
+            !named && !other && rest.starts_with(['=', ']'])
+        })
+    })
+}
+
 /// `text` looks for links, but for other ones than sheets: `link[rel=next]`.
 pub(super) fn is_other_link(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
@@ -128,6 +165,7 @@ pub(super) fn names_an_image(name: &str) -> bool {
     ]
     .iter()
     .any(|word| name.contains(word))
+        || matches!(name.as_str(), "el" | "ele" | "$el")
 }
 
 const LOOKUPS: &[&str] = &[
