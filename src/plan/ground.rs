@@ -54,6 +54,22 @@ pub(super) struct Code {
     /// Hashes of all words in it: names that it may look for.
     words: HashSet<u64>,
     sets_urls: bool,
+    reaches_out: bool,
+    makes_scripts: bool,
+}
+
+/// A script that may load others. What jQuery makes itself, it is told by those that use it.
+fn makes_scripts(script: &str) -> bool {
+    let makes = script.contains("createElement") && script.contains("script");
+    let library = script.contains("jQuery.fn") || script.contains("jQuery v");
+    (makes && !library) || script.contains("getScript(") || script.contains("import(")
+}
+
+/// A document that may look at the one which holds it in a frame.
+fn reaches_out(text: &[u8]) -> bool {
+    let ways: [&[u8]; 5] = [b"parent.", b"parent[", b"top.", b"top[", b"frameElement"];
+    ways.iter()
+        .any(|way| text.windows(way.len()).any(|part| part == *way))
 }
 
 /// A script that may give a custom property an address.
@@ -80,6 +96,9 @@ pub(super) struct Ground<'a> {
     /// By key: those of its attribute selectors that pictures could be asked by.
     pub(super) tests: Vec<Vec<AttributeTest>>,
     pub(super) codes: BTreeMap<FileId, Code>,
+    /// Scripts that look at what passes change and that no page asks for: another script may load them, if it has all
+    /// the words of the name.
+    loose: Vec<Loose>,
     pub(super) sizes: Vec<(Sizes, bool)>,
     /// By page: what printing its own CSS will save.
     pub(super) gains: Vec<[i64; 2]>,
@@ -110,6 +129,7 @@ impl<'a> Ground<'a> {
                 requested_by[request.address as usize].push(page as u32);
             }
         }
+        let loose = loose(context, &codes);
         let mut ground = Ground {
             context,
             prints,
@@ -118,6 +138,7 @@ impl<'a> Ground<'a> {
             tests: selectors.iter().map(tests_of_pictures).collect(),
             selectors,
             codes,
+            loose,
             sizes: Vec::new(),
             gains: Vec::new(),
             styles: Known::new(),
@@ -219,6 +240,35 @@ impl<'a> Ground<'a> {
                 looks_up_scripts |= code.facts.reads_scripts;
                 lexical.extend(code.facts.lexical.iter().cloned());
                 unread |= code.facts.unread;
+            }
+        }
+        // What they may load by a name that they put together.
+        let mut own_words = None;
+        for loose in &self.loose {
+            let own = own_words.get_or_insert_with(|| {
+                let inline = found.inline.iter().flat_map(|text| words(text));
+                inline
+                    .map(|word| graph::hash(word.as_bytes()))
+                    .collect::<HashSet<u64>>()
+            });
+            let all = |words: &HashSet<u64>| loose.name.iter().all(|word| words.contains(word));
+            if all(own) || codes.iter().any(|code| code.makes_scripts && all(&code.words)) {
+                reads_sheets |= loose.reads_sheets;
+                reads_images |= loose.reads_images;
+                looks_up_scripts |= loose.reads_scripts;
+            }
+        }
+        // What stands in its frames.
+        for &framed in context.graph.documents(page).iter().skip(1) {
+            let framed = &context.graph.pages[framed as usize];
+            let mut files = framed.requests.iter().filter_map(|request| {
+                match context.graph.addresses[request.address as usize].to {
+                    Destination::File(file) => self.codes.get(&file),
+                    _ => None,
+                }
+            });
+            if files.any(|code| code.reaches_out) || reaches_out(&context.site.read(framed.file)?) {
+                (reads_sheets, reads_images, looks_up_scripts) = (true, true, true);
             }
         }
         for (text, &at) in found.inline.iter().zip(&found.inline_at) {
@@ -487,6 +537,52 @@ fn without_html_comments(script: &str) -> String {
     lines.join("\n")
 }
 
+/// A script that no page asks for.
+struct Loose {
+    /// Hashes of the words of its name.
+    name: Vec<u64>,
+    reads_sheets: bool,
+    reads_images: bool,
+    reads_scripts: bool,
+}
+
+/// Those that look at something. A module is read as one.
+fn loose(context: &Context<'_>, codes: &BTreeMap<FileId, Code>) -> Vec<Loose> {
+    let graph = context.graph;
+    let requested: HashSet<FileId> = graph
+        .pages
+        .iter()
+        .flat_map(|page| &*page.requests)
+        .filter_map(|request| match graph.addresses[request.address as usize].to {
+            Destination::File(file) => Some(file),
+            _ => None,
+        })
+        .collect();
+    let loose: Vec<(FileId, &Code)> = codes
+        .iter()
+        .map(|(file, code)| (*file, code))
+        .filter(|(file, _)| !requested.contains(file))
+        .collect();
+    let read = parallel::map(&loose, |(file, code)| {
+        let module = code
+            .text
+            .as_deref()
+            .filter(|_| code.facts.unread)
+            .map(script::read_module);
+        let facts = module.as_ref().unwrap_or(&code.facts);
+        let name = String::from_utf8_lossy(context.site.file(*file).path.name()).into_owned();
+        let parts = words(&name).filter(|word| !matches!(*word, "js" | "mjs" | "min"));
+        Loose {
+            name: parts.map(|word| graph::hash(word.as_bytes())).collect(),
+            reads_sheets: facts.reads_sheets,
+            reads_images: facts.reads_images,
+            reads_scripts: facts.reads_scripts,
+        }
+    });
+    let looks = |loose: &Loose| loose.reads_sheets || loose.reads_images || loose.reads_scripts;
+    read.into_iter().filter(looks).collect()
+}
+
 /// The script files of the site.
 fn read_scripts(site: &Site) -> anyhow::Result<BTreeMap<FileId, Code>> {
     let is_script = |id: &FileId| {
@@ -507,6 +603,8 @@ fn read_scripts(site: &Site) -> anyhow::Result<BTreeMap<FileId, Code>> {
                 .map(|w| graph::hash(w.as_bytes()))
                 .collect(),
             sets_urls: text.as_deref().is_some_and(sets_urls),
+            reaches_out: text.as_deref().is_some_and(|text| reaches_out(text.as_bytes())),
+            makes_scripts: text.as_deref().is_some_and(makes_scripts),
             text: text.map(Arc::from),
             facts,
         })
