@@ -218,7 +218,7 @@ impl Cache {
 
     /// Writes down what was learned, and keeps to the limit. A build calls it once, when all else is done.
     pub fn finish(&self) {
-        let Cache::On(entries) = self else { return };
+        let Some(entries) = self.keeper() else { return };
         let grown = entries.known.save(&entries.store);
         if grown || entries.grown.load(Ordering::Relaxed) {
             entries.store.sweep(entries.limit);

@@ -43,7 +43,7 @@ pub use import::{Import, flatten, imports};
 pub use join::{Part, join};
 pub use once::allows_custom_property;
 pub use print::print_declarations;
-pub use rebase::rebase;
+pub use rebase::{reads_variables, rebase};
 pub use scan::scan;
 pub use sizes::{Sizes, attribute_sizes, sizes};
 pub use targets::Targets;

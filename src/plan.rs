@@ -11,6 +11,7 @@
 //! pages (`sheets`), then each page's own CSS (`local`). Both are pure functions of graph, bytes and options.
 
 mod account;
+mod code;
 mod combine;
 mod combine_scripts;
 mod cost;

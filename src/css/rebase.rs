@@ -182,6 +182,16 @@ fn string(value: &str) -> String {
     out
 }
 
+/// Some value takes a custom property.
+pub fn reads_variables(text: &str) -> bool {
+    let mut found = false;
+    token::each(text, |tok| {
+        found = tok.kind == Kind::Function && tok.is(text, "var");
+        !found
+    });
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,6 +199,26 @@ mod tests {
     /// Puts `../` before every address.
     fn up(text: &str) -> Option<String> {
         rebase(text, &mut |_, value| Some(format!("../{value}")))
+    }
+
+    #[test]
+    fn variables_are_found_however_they_are_written() {
+        for text in [
+            "a{b:var(--c)}",
+            "a{b:VAR( --c )}",
+            "a{b:v\\61r(--c)}",
+            "a{b:calc(1px + var(--c))}",
+        ] {
+            assert!(reads_variables(text), "{text}");
+        }
+        for text in [
+            "a{--c:url(d)}",
+            "a{b:\"var(--c)\"}",
+            ".var{b:c}",
+            "/* var(--c) */",
+        ] {
+            assert!(!reads_variables(text), "{text}");
+        }
     }
 
     #[test]

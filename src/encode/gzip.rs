@@ -30,7 +30,7 @@ pub(super) fn pack(bytes: &[u8], level: u32) -> Vec<u8> {
 /// estimate goes wrong: up to 6 % larger than gzip's), 12 does. Those are a tenth of all bytes.
 fn balanced(bytes: &[u8]) -> Vec<u8> {
     let (lazy, near) = (deflate(bytes, 9), deflate(bytes, 10));
-    let gains = near.len() + near.len() / 300 < lazy.len();
+    let gains = near.len() + near.len() / 200 < lazy.len();
     let mut best = if near.len() < lazy.len() { near } else { lazy };
     if !gains {
         best = smaller(best, deflate(bytes, 12));

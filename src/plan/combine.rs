@@ -295,7 +295,7 @@ impl Work<'_> {
         use crate::url::{self, Target};
         let (site, graph) = (self.ground.context.site, self.ground.graph());
         // What a custom property says is relative to the sheet that uses it.
-        if self.ground.has_custom_urls && from.folder() != to.folder() && reads_variables(text) {
+        if self.ground.has_custom_urls && from.folder() != to.folder() && css::reads_variables(text) {
             return None;
         }
         let base = url::base(&graph.mount, from);
@@ -312,10 +312,4 @@ impl Work<'_> {
             }
         })
     }
-}
-
-/// Escapes can hide the name of a function; nobody writes them but to hide something.
-fn reads_variables(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    text.contains("var(") || text.contains("\\76") || text.contains("v\\") || text.contains("va\\")
 }

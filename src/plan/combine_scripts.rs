@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::account::Change;
-use super::ground::{Code, Doc, Ground};
+use super::code::Code;
+use super::ground::{Doc, Ground};
 use super::made;
 use super::shape::Work;
 use super::{Action, Cost, number_of_pages};
@@ -170,7 +171,7 @@ fn fit(work: &Work<'_>, items: &[AddressId], docs: &[u32]) -> (usize, String) {
 /// The script, if it may share a file on these pages.
 fn part<'g>(work: &Work<'g>, file: FileId, pages: &[(u32, &Doc)]) -> Result<&'g Code, String> {
     let ground = work.ground;
-    let code = ground.codes.get(&file).ok_or("it is no script by its name")?;
+    let code = ground.codes.get(file).ok_or("it is no script by its name")?;
     let text = code.text.as_ref().ok_or("its bytes are no UTF-8")?;
     code.facts.combine.map_err(str::to_owned)?;
     if !ground.context.site.file(file).editable {
@@ -219,7 +220,7 @@ fn earlier(ground: &Ground<'_>, first: AddressId, pages: &[(u32, &Doc)]) -> Hash
             taken.extend(outer);
         }
     }
-    for code in files.iter().filter_map(|file| ground.codes.get(file)) {
+    for code in files.iter().filter_map(|file| ground.codes.get(*file)) {
         taken.extend(&code.facts.outer);
     }
     taken
@@ -255,7 +256,7 @@ fn join(work: &mut Work<'_>, items: &[AddressId], docs: &[u32]) -> Result<(), St
     let files: Vec<FileId> = items.iter().filter_map(|item| ground.file_of(*item)).collect();
     let parts: Vec<&str> = files
         .iter()
-        .filter_map(|file| ground.codes.get(file)?.text.as_deref())
+        .filter_map(|file| ground.codes.get(*file)?.text.as_deref())
         .collect();
     let home = *files.first().ok_or("it is no file")?;
     let text = script::combine(&parts);

@@ -1,20 +1,20 @@
 //! What the passes of the shape start from, the same in all of their rounds: every page surveyed, every script and
 //! selector read, every size measured.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
+use super::code::Codes;
 use super::printed::{Known, Prints, print_all};
 use super::shape::bytes_of;
 use super::survey::{self, Image, Link, Script, Survey};
 use super::{Context, local};
 use crate::css::{self, AttributeTest, SelectorFacts, Subject};
-use crate::graph::{self, AddressId, Destination, Graph};
+use crate::graph::{AddressId, Destination, Graph};
 use crate::html::Kind;
 use crate::measure::{self, Sizes};
 use crate::options::Pass;
-use crate::script;
-use crate::site::{FileId, Site};
+use crate::site::FileId;
 use crate::{parallel, variants};
 
 /// A page that may be edited, with what decides which of its tags may change.
@@ -46,43 +46,6 @@ pub(super) struct Doc {
     has_custom_urls: bool,
 }
 
-/// A script file.
-#[derive(Debug)]
-pub(super) struct Code {
-    pub(super) text: Option<Arc<str>>,
-    pub(super) facts: script::Facts,
-    /// Hashes of all words in it: names that it may look for.
-    words: HashSet<u64>,
-    sets_urls: bool,
-    reaches_out: bool,
-    makes_scripts: bool,
-}
-
-/// A script that may load others. What jQuery makes itself, it is told by those that use it.
-fn makes_scripts(script: &str) -> bool {
-    let makes = script.contains("createElement") && script.contains("script");
-    let library = script.contains("jQuery.fn") || script.contains("jQuery v");
-    (makes && !library) || script.contains("getScript(") || script.contains("import(")
-}
-
-/// A document that may look at the one which holds it in a frame.
-fn reaches_out(text: &[u8]) -> bool {
-    let ways: [&[u8]; 5] = [b"parent.", b"parent[", b"top.", b"top[", b"frameElement"];
-    ways.iter()
-        .any(|way| text.windows(way.len()).any(|part| part == *way))
-}
-
-/// A script that may give a custom property an address.
-fn sets_urls(script: &str) -> bool {
-    script.contains("url(") && (script.contains("--") || script.contains("setProperty"))
-}
-
-/// Letters, digits, `-` and `_` in a row.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_'))
-        .filter(|word| !word.is_empty())
-}
-
 /// What stays the same in all rounds.
 pub(super) struct Ground<'a> {
     pub(super) context: &'a Context<'a>,
@@ -95,10 +58,7 @@ pub(super) struct Ground<'a> {
     pub(super) selectors: Vec<SelectorFacts>,
     /// By key: those of its attribute selectors that pictures could be asked by.
     pub(super) tests: Vec<Vec<AttributeTest>>,
-    pub(super) codes: BTreeMap<FileId, Code>,
-    /// Scripts that look at what passes change and that no page asks for: another script may load them, if it has all
-    /// the words of the name.
-    loose: Vec<Loose>,
+    pub(super) codes: Codes,
     pub(super) sizes: Vec<(Sizes, bool)>,
     /// By page: what printing its own CSS will save.
     pub(super) gains: Vec<[i64; 2]>,
@@ -112,7 +72,7 @@ pub(super) struct Ground<'a> {
 
 impl<'a> Ground<'a> {
     pub(super) fn new(context: &'a Context<'a>) -> anyhow::Result<Ground<'a>> {
-        let (site, graph) = (context.site, context.graph);
+        let graph = context.graph;
         let prints = print_all(context)?;
         let keys: Vec<usize> = (0..graph.sheets.len()).collect();
         let selectors = parallel::map(&keys, |&key| match &graph.sheets[key].text {
@@ -122,14 +82,13 @@ impl<'a> Ground<'a> {
                 ..SelectorFacts::default()
             },
         });
-        let codes = read_scripts(site)?;
+        let codes = Codes::read(context)?;
         let mut requested_by = vec![Vec::new(); graph.addresses.len()];
         for (page, facts) in graph.pages.iter().enumerate() {
             for request in &*facts.requests {
                 requested_by[request.address as usize].push(page as u32);
             }
         }
-        let loose = loose(context, &codes);
         let mut ground = Ground {
             context,
             prints,
@@ -138,7 +97,6 @@ impl<'a> Ground<'a> {
             tests: selectors.iter().map(tests_of_pictures).collect(),
             selectors,
             codes,
-            loose,
             sizes: Vec::new(),
             gains: Vec::new(),
             styles: Known::new(),
@@ -224,71 +182,15 @@ impl<'a> Ground<'a> {
             tests.extend(tests_of_pictures(&selectors));
             replaced.extend(selectors.replaced);
         }
-        let (mut reads_sheets, mut reads_images) = (false, found.survey.swaps_images);
-        let mut looks_up_scripts = false;
-        let (mut lexical, mut unread, mut outer) = (BTreeSet::new(), false, Vec::new());
-        let mut names: BTreeSet<String> = BTreeSet::new();
-        let mut codes: Vec<&Code> = Vec::new();
-        for address in facts.requests.iter().map(|request| request.address) {
-            if let Destination::File(file) = context.graph.addresses[address as usize].to
-                && let Some(code) = self.codes.get(&file)
-            {
-                codes.push(code);
-                reads_sheets |= code.facts.reads_sheets;
-                names.extend(code.facts.sheet_names.iter().cloned());
-                reads_images |= code.facts.reads_images;
-                looks_up_scripts |= code.facts.reads_scripts;
-                lexical.extend(code.facts.lexical.iter().cloned());
-                unread |= code.facts.unread;
-            }
-        }
-        // What they may load by a name that they put together.
-        let mut own_words = None;
-        for loose in &self.loose {
-            let own = own_words.get_or_insert_with(|| {
-                let inline = found.inline.iter().flat_map(|text| words(text));
-                inline
-                    .map(|word| graph::hash(word.as_bytes()))
-                    .collect::<HashSet<u64>>()
-            });
-            let all = |words: &HashSet<u64>| loose.name.iter().all(|word| words.contains(word));
-            if all(own) || codes.iter().any(|code| code.makes_scripts && all(&code.words)) {
-                reads_sheets |= loose.reads_sheets;
-                reads_images |= loose.reads_images;
-                looks_up_scripts |= loose.reads_scripts;
-            }
-        }
-        // What stands in its frames.
-        for &framed in context.graph.documents(page).iter().skip(1) {
-            let framed = &context.graph.pages[framed as usize];
-            let mut files = framed.requests.iter().filter_map(|request| {
-                match context.graph.addresses[request.address as usize].to {
-                    Destination::File(file) => self.codes.get(&file),
-                    _ => None,
-                }
-            });
-            if files.any(|code| code.reaches_out) || reaches_out(&context.site.read(framed.file)?) {
-                (reads_sheets, reads_images, looks_up_scripts) = (true, true, true);
-            }
-        }
-        for (text, &at) in found.inline.iter().zip(&found.inline_at) {
-            let facts = script::read(&without_html_comments(text));
-            lexical.extend(facts.lexical);
-            unread |= facts.unread;
-            if context.options.combine_scripts {
-                outer.push((at, facts.outer));
-            }
-            reads_sheets |= facts.reads_sheets;
-            names.extend(facts.sheet_names);
-            reads_images |= facts.reads_images;
-            looks_up_scripts |= facts.reads_scripts;
-        }
-        for image in found.survey.images.iter_mut().filter(|image| image.free) {
-            let Some(id) = &image.id else { continue };
-            let knows =
-                |code: &Code| words(id).any(|word| code.words.contains(&graph::hash(word.as_bytes())));
-            image.free = !codes.iter().any(|code| knows(code))
-                && !found.inline.iter().any(|text| text.contains(&**id));
+        let scripts = self.codes.of_page(context, page, &found);
+        let known: Vec<bool> = found
+            .survey
+            .images
+            .iter()
+            .map(|image| image.id.as_ref().is_some_and(|id| scripts.know(id, &found)))
+            .collect();
+        for (image, known) in found.survey.images.iter_mut().zip(known) {
+            image.free &= !known;
         }
         let is_named = found.survey.links.iter().any(|link| {
             let file = self
@@ -296,7 +198,7 @@ impl<'a> Ground<'a> {
                 .map(|file| &context.site.file(file).path);
             file.is_some_and(|path| {
                 let name = String::from_utf8_lossy(path.name());
-                names.contains("") || names.contains(&*name)
+                scripts.sheet_names.contains("") || scripts.sheet_names.contains(&*name)
             })
         });
         let fixed_names = match () {
@@ -306,19 +208,20 @@ impl<'a> Ground<'a> {
         };
         let fixed_sheets = match () {
             () if fixed_names.is_some() => fixed_names,
-            () if reads_sheets => Some("a script of the page may look up stylesheets"),
+            () if scripts.looks.sheets => Some("a script of the page may look up stylesheets"),
             () if sees_links => Some("a selector of the page could see that a link is gone"),
             () => None,
         };
         let fixed_images = match () {
             () if !facts.allows_data => Some("the page's policy forbids data: images"),
-            () if reads_images => Some("a script of the page may look up images or set their src"),
+            () if scripts.looks.images || found.survey.swaps_images => {
+                Some("a script of the page may look up images or set their src")
+            }
             () if unreadable => Some("a selector of the page could not be read"),
             () => None,
         };
         let has_custom_urls = found.survey.custom_urls
-            || codes.iter().any(|code| code.sets_urls)
-            || found.inline.iter().any(|text| sets_urls(text))
+            || scripts.sets_urls
             || found
                 .styles
                 .iter()
@@ -330,11 +233,11 @@ impl<'a> Ground<'a> {
             fixed_images,
             replaced,
             tests,
-            looks_up_scripts,
+            looks_up_scripts: scripts.looks.scripts,
             sees_scripts,
-            lexical,
-            unread,
-            outer,
+            lexical: scripts.lexical,
+            unread: scripts.unread,
+            outer: scripts.outer,
             has_custom_urls,
             is_utf_8: facts.encoding == Some(encoding_rs::UTF_8),
             alone: self.context.relations.views_of[page as usize].len() == 1
@@ -524,94 +427,4 @@ fn has_custom_urls(scan: &css::Scan) -> bool {
         });
         url.place == css::Place::Custom && !absolute
     })
-}
-
-/// The script without the lines that begin like a comment of HTML, which are comments of JavaScript too
-/// (ECMAScript, B.1.1): `<!--` around inline scripts is as old as they are.
-fn without_html_comments(script: &str) -> String {
-    let is_code = |line: &&str| {
-        let line = line.trim_start();
-        !line.starts_with("<!--") && !line.starts_with("-->")
-    };
-    let lines: Vec<&str> = script.lines().filter(is_code).collect();
-    lines.join("\n")
-}
-
-/// A script that no page asks for.
-struct Loose {
-    /// Hashes of the words of its name.
-    name: Vec<u64>,
-    reads_sheets: bool,
-    reads_images: bool,
-    reads_scripts: bool,
-}
-
-/// Those that look at something. A module is read as one.
-fn loose(context: &Context<'_>, codes: &BTreeMap<FileId, Code>) -> Vec<Loose> {
-    let graph = context.graph;
-    let requested: HashSet<FileId> = graph
-        .pages
-        .iter()
-        .flat_map(|page| &*page.requests)
-        .filter_map(|request| match graph.addresses[request.address as usize].to {
-            Destination::File(file) => Some(file),
-            _ => None,
-        })
-        .collect();
-    let loose: Vec<(FileId, &Code)> = codes
-        .iter()
-        .map(|(file, code)| (*file, code))
-        .filter(|(file, _)| !requested.contains(file))
-        .collect();
-    let read = parallel::map(&loose, |(file, code)| {
-        let module = code
-            .text
-            .as_deref()
-            .filter(|_| code.facts.unread)
-            .map(script::read_module);
-        let facts = module.as_ref().unwrap_or(&code.facts);
-        let name = String::from_utf8_lossy(context.site.file(*file).path.name()).into_owned();
-        let parts = words(&name).filter(|word| !matches!(*word, "js" | "mjs" | "min"));
-        Loose {
-            name: parts.map(|word| graph::hash(word.as_bytes())).collect(),
-            reads_sheets: facts.reads_sheets,
-            reads_images: facts.reads_images,
-            reads_scripts: facts.reads_scripts,
-        }
-    });
-    let looks = |loose: &Loose| loose.reads_sheets || loose.reads_images || loose.reads_scripts;
-    read.into_iter().filter(looks).collect()
-}
-
-/// The script files of the site.
-fn read_scripts(site: &Site) -> anyhow::Result<BTreeMap<FileId, Code>> {
-    let is_script = |id: &FileId| {
-        site.file(*id).media == crate::media::Media::Script && site.file(*id).variant_of.is_none()
-    };
-    let ids: Vec<FileId> = (0..site.files.len() as u32)
-        .map(FileId)
-        .filter(is_script)
-        .collect();
-    let read = parallel::map(&ids, |&id| {
-        let bytes = site.read(id)?;
-        let text = String::from_utf8(bytes).ok();
-        let facts = script::read(text.as_deref().unwrap_or_default());
-        anyhow::Ok(Code {
-            words: text
-                .iter()
-                .flat_map(|text| words(text))
-                .map(|w| graph::hash(w.as_bytes()))
-                .collect(),
-            sets_urls: text.as_deref().is_some_and(sets_urls),
-            reaches_out: text.as_deref().is_some_and(|text| reaches_out(text.as_bytes())),
-            makes_scripts: text.as_deref().is_some_and(makes_scripts),
-            text: text.map(Arc::from),
-            facts,
-        })
-    });
-    let mut codes = BTreeMap::new();
-    for (id, read) in ids.into_iter().zip(read) {
-        codes.insert(id, read?);
-    }
-    Ok(codes)
 }

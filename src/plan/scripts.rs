@@ -19,7 +19,7 @@ pub(super) fn decide(work: &mut Work<'_>) {
         if work.joint_of.contains_key(&address) {
             continue;
         }
-        if !ground.codes.contains_key(&file) || !work.runs_on(Pass::Scripts, file) {
+        if ground.codes.get(file).is_none() || !work.runs_on(Pass::Scripts, file) {
             continue;
         }
         if let Err(reason) = attempt(work, address, file) {
@@ -30,7 +30,7 @@ pub(super) fn decide(work: &mut Work<'_>) {
 
 fn attempt(work: &mut Work<'_>, address: AddressId, file: FileId) -> Result<(), String> {
     let ground = work.ground;
-    let code = &ground.codes[&file];
+    let code = ground.codes.get(file).ok_or("it is no script by its name")?;
     let text = code.text.clone().ok_or("its bytes are no UTF-8")?;
     code.facts.inline.map_err(str::to_owned)?;
     if !ground.context.site.file(file).editable {

@@ -40,45 +40,51 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | 0x80..)
 }
 
+/// Every `[name` of `text` in lower case: what stands before it, and what comes behind it.
+fn attribute_tests<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
+    let open = text
+        .match_indices('[')
+        .map(|(at, _)| (&text[..at], &text[at + 1..]));
+    open.filter_map(move |(before, rest)| Some((before, rest.strip_prefix(name)?)))
+}
+
+/// An element, class or other condition stands before a test.
+fn is_named(before: &str) -> bool {
+    before.ends_with(|c: char| c.is_ascii_alphanumeric() || "-_])".contains(c))
+}
+
 /// `text` selects by a `src`, and not that of scripts or frames alone.
 pub(super) fn selects_by_source(text: &str) -> bool {
-    let others = |at: usize| ["script", "iframe"].iter().any(|name| text[..at].ends_with(name));
-    text.match_indices("[src").any(|(at, _)| !others(at))
+    attribute_tests(text, "src")
+        .any(|(before, _)| !["script", "iframe"].iter().any(|name| before.ends_with(name)))
 }
 
 /// The same where a script may be selected: the selector names no element, and the value no picture.
 pub(super) fn selects_scripts_by_source(text: &str) -> bool {
-    text.match_indices("[src").any(|(at, _)| {
-        let named = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || "-_])".contains(c));
-        let test = text[at..]
-            .split(']')
-            .next()
-            .unwrap_or_default()
-            .to_ascii_lowercase();
-        let picture = ["png", "gif", "jpg", "jpeg", "svg", "webp", "avif", "ico"];
-        !named && !picture.iter().any(|kind| test.contains(kind))
+    const PICTURES: [&str; 8] = ["png", "gif", "jpg", "jpeg", "svg", "webp", "avif", "ico"];
+    let text = text.to_ascii_lowercase();
+    attribute_tests(&text, "src").any(|(before, rest)| {
+        let test = rest.split(']').next().unwrap_or_default();
+        !is_named(before) && !PICTURES.iter().any(|kind| test.contains(kind))
     })
 }
 
 /// `text` selects by an attribute of stylesheet links alone: `[media]`, `[rel=stylesheet]`, `[href$=".css"]`.
 pub(super) fn selects_by_link(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    ["[media", "[rel", "[href"].iter().any(|test| {
-        text.match_indices(test).any(|(at, _)| {
-            let named = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || "-_])".contains(c));
-            let rest = text[at + test.len()..].trim_start_matches([' ', '~', '|', '^', '$', '*']);
+    ["media", "rel", "href"].iter().any(|name| {
+        attribute_tests(&text, name).any(|(before, rest)| {
+            let rest = rest.trim_start_matches([' ', '~', '|', '^', '$', '*']);
             let value = rest
                 .strip_prefix('=')
-                .map(|v| v.trim_start_matches([' ', '"', '\'']));
-            let other = match *test {
-                "[rel" => value.is_some_and(|v| {
-                    v.starts_with(|c: char| c.is_ascii_alphabetic()) && !v.contains("sheet")
-                }),
+                .map(|value| value.trim_start_matches([' ', '"', '\'']));
+            let is_other = value.is_some_and(|value| match *name {
+                "rel" => value.starts_with(|c: char| c.is_ascii_alphabetic()) && !value.contains("sheet"),
                 // What a script puts together (`'[href="' + id + '"]'`, as Bootstrap does) is an anchor's.
-                "[href" => value.is_some_and(|v| !v.contains("css")),
+                "href" => !value.contains("css"),
                 _ => false,
-            };
-            !named && !other && rest.starts_with(['=', ']'])
+            });
+            !is_named(before) && !is_other && rest.starts_with(['=', ']'])
         })
     })
 }

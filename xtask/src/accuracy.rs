@@ -179,31 +179,27 @@ pub(crate) fn open(browser: &mut Browser, job: &Job<'_>) -> Outcome {
     if differences(&expected, &seen).iter().any(Option::is_some) {
         seen = look(true);
     }
-    let differences = differences(&expected, &seen);
-    if differences.iter().all(Option::is_none) {
-        return [None, None];
+    let mut outcome = differences(&expected, &seen).map(|what| what.map(|what| (what, false)));
+    if outcome.iter().all(Option::is_none) {
+        return outcome;
     }
-    let without = look(false);
-    let mut view = 0;
-    differences.map(|difference| {
-        let by_scripts = match (&seen, &without) {
-            (Ok(seen), Ok(without)) => is_by_scripts(&expected[view], &seen[view], &without[view]),
-            _ => false,
-        };
-        view += 1;
-        difference.map(|what| (what, by_scripts))
-    })
+    if let (Ok(seen), Ok(without)) = (&seen, look(false)) {
+        for (view, difference) in outcome.iter_mut().enumerate() {
+            if let Some((_, by_scripts)) = difference {
+                *by_scripts = is_by_scripts(&expected[view], &seen[view], &without[view]);
+            }
+        }
+    }
+    outcome
 }
 
-fn differences(expected: &[BTreeSet<String>; 2], seen: &Seen) -> Differences {
+/// How each view differs from what was expected.
+fn differences(expected: &[BTreeSet<String>; 2], seen: &Seen) -> [Option<String>; 2] {
     match seen {
         Ok(seen) => [0, 1].map(|view| expected::difference(&expected[view], &seen[view])),
         Err(why) => [Some(why.clone()), Some(why.clone())],
     }
 }
-
-/// How each view differs from what was expected.
-type Differences = [Option<String>; 2];
 
 /// Everything that is asked for against expectation is not asked for without scripts, and the other way round. The
 /// files of scripts themselves, which nobody fetches then, do not matter.
