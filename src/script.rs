@@ -36,7 +36,7 @@ pub struct Facts {
     pub sheet_names: BTreeSet<String>,
     /// It may read or set where images of the page come from, or paint them elsewhere.
     pub reads_images: bool,
-    /// It may look up script elements.
+    /// It may look up script elements, or is told in which file and line a script failed.
     pub reads_scripts: bool,
     /// It holds ASCII only: no encoding changes it.
     pub ascii: bool,

@@ -122,6 +122,10 @@ fn functions(semantic: &Semantic) -> Vec<bool> {
     inside
 }
 
+fn is_window(object: &Expression<'_>) -> bool {
+    matches!(object, Expression::Identifier(name) if matches!(name.name.as_str(), "window" | "self" | "globalThis"))
+}
+
 /// The name of the variable or property that holds an object.
 fn owner<'e>(object: &'e Expression<'_>) -> Option<&'e str> {
     match object {
@@ -169,7 +173,10 @@ impl<'a> Look<'_, 'a> {
                 self.identity(NEWER);
             }
             AstKind::ImportExpression(_) | AstKind::ImportMeta(_) => self.identity("it imports modules"),
-            AstKind::IdentifierReference(name) => self.name(name.name.as_str()),
+            AstKind::IdentifierReference(name) => {
+                self.seen.scripts |= name.name == "onerror";
+                self.name(name.name.as_str());
+            }
             AstKind::StaticMemberExpression(member) => {
                 let name = member.property.name.as_str();
                 if name == "write" && super::frame::is_in_frame(self.semantic, id) {
@@ -225,6 +232,8 @@ impl<'a> Look<'_, 'a> {
         match name {
             "write" if self.is_document(object) => self.alone("it writes to the document"),
             "images" if self.is_document(object) => self.seen.images = true,
+            // It is told which file of which script failed, and in which line.
+            "onerror" if is_window(object) => self.seen.scripts = true,
             // All children of the head, sheets among them; `head.firstChild` is where things are put.
             "children" | "childNodes" | "lastElementChild" | "lastChild" | "firstElementChild"
                 if object.as_member_expression().is_some_and(|m| {
@@ -269,10 +278,16 @@ impl<'a> Look<'_, 'a> {
 
     fn call(&mut self, call: &CallExpression<'a>) {
         let Some(name) = call.callee_name() else { return };
+        let object = call.callee.as_member_expression().map(|m| m.object());
+        if name == "addEventListener" && object.is_none_or(is_window) {
+            let event = call.arguments.first();
+            let failure =
+                |event: &Argument| matches!(event, Argument::StringLiteral(text) if text.value == "error");
+            self.seen.scripts |= event.is_some_and(failure);
+        }
         if !words::is_attribute_call(name) {
             return;
         }
-        let object = call.callee.as_member_expression().map(|m| m.object());
         if object.is_some_and(|o| self.is_fresh(o)) {
             return;
         }

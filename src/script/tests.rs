@@ -276,6 +276,15 @@ fn lookups_of_images() {
 
 #[test]
 fn lookups_of_scripts() {
+    // They are told where a script failed.
+    reads("window.onerror=function(message,file,line){}", "j");
+    reads("onerror=f", "j");
+    reads("window.addEventListener('error',f)", "j");
+    reads("addEventListener('error',f)", "j");
+    reads(
+        "image.onerror=f;image.addEventListener('error',f);window.addEventListener('load',f)",
+        "",
+    );
     reads("document.scripts", "j");
     reads("document.getElementsByTagName('script')[0].parentNode", "j");
     reads("document.querySelector('script[src*=\"a\"]')", "j");
