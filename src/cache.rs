@@ -1,4 +1,5 @@
-//! What former builds made, found again by the bytes that it was made of: variants, and sizes that were measured.
+//! What former builds made, found again by the bytes that it was made of: variants, sizes that were measured, and what
+//! was read in pages.
 //!
 //! A key is the hash of the content, of the coding, its level and the version of its encoder: nothing that is found
 //! can be out of date, and a build with the cache writes the same bytes as one without. Every entry carries a checksum;
@@ -187,6 +188,22 @@ impl Cache {
         })
     }
 
+    /// Something outlives the build.
+    pub(crate) fn keeps(&self) -> bool {
+        self.keeper().is_some()
+    }
+
+    /// What was kept of this content under this name.
+    pub(crate) fn facts(&self, content: &Hash, name: &[u8]) -> Option<Vec<u8>> {
+        self.keeper()?.get(&facts_key(content, name))
+    }
+
+    pub(crate) fn keep_facts(&self, content: &Hash, name: &[u8], facts: &[u8]) {
+        if let Some(entries) = self.keeper() {
+            entries.put(&facts_key(content, name), facts);
+        }
+    }
+
     /// The sizes of this content: known ones, or what `measure` measures.
     pub(crate) fn sizes(
         &self,
@@ -267,6 +284,12 @@ pub(crate) fn hash(bytes: &[u8]) -> Hash {
 fn key(content: &Hash, what: &str) -> Hash {
     let mut hasher = blake3::Hasher::new();
     hasher.update(content).update(what.as_bytes());
+    *hasher.finalize().as_bytes()
+}
+
+fn facts_key(content: &Hash, name: &[u8]) -> Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(content).update(b"facts ").update(name);
     *hasher.finalize().as_bytes()
 }
 

@@ -2,10 +2,12 @@
 
 use std::cell::{Cell, OnceCell};
 
+use serde::{Deserialize, Serialize};
+
 use crate::site::SitePath;
 
 /// One finding. Line and column are computed from `at` only when the diagnostic is printed.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Diagnostic {
     pub file: SitePath,
     /// Byte offset in the file, if the finding has a place in it.
@@ -20,7 +22,7 @@ pub struct Diagnostic {
 }
 
 /// Stable names of the findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Code {
     MissingFile,
     OutsideRoot,

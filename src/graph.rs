@@ -3,15 +3,19 @@
 //! A page's own requests come from its markup, its stylesheets, its `style` elements and attributes; the documents
 //! of its frames add theirs. Requests are kept by address (path and query): that is what a browser's cache is keyed by.
 
+mod kept;
 mod markup;
 mod page;
 pub(crate) use markup::{document_base, is_css, is_live, names_stylesheet, style_tags};
 mod sheet;
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use encoding_rs::Encoding;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::html::{self, Kind, Packed, Scan};
@@ -30,14 +34,14 @@ pub use sheet::{Sheet, Text};
 pub type AddressId = u32;
 
 /// Something of this site that is requested.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Address {
     /// Path and query, as requested.
     pub url: String,
     pub to: Destination,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Destination {
     File(FileId),
     /// A folder without its `/`: the server answers with a redirect.
@@ -67,14 +71,52 @@ pub struct Graph {
     /// By file: the addresses under which pages request it.
     addresses_of: HashMap<FileId, Vec<AddressId>>,
     /// By page: what was read there, of as many pages as `SCANS` has room for.
-    scans: Arc<[Option<Packed>]>,
+    scans: Arc<Scans>,
 }
 
-/// Bytes of scans that are kept. Two graphs are held at once, and a build is to take 300 MB.
-const SCANS: usize = 48 << 20;
+/// Scans of pages, as many as there is room for.
+#[derive(Debug)]
+struct Scans {
+    /// By page.
+    packed: Box<[OnceLock<Packed>]>,
+    /// Bytes.
+    room: AtomicUsize,
+}
+
+impl Scans {
+    /// Bytes for one graph. Two are held at once, and a build is to take 300 MB.
+    const ROOM: usize = 48 << 20;
+
+    fn keep(&self, page: u32, packed: Packed) {
+        let size = packed.size();
+        let takes = |room: usize| room.checked_sub(size);
+        if let Some(place) = self.packed.get(page as usize)
+            && self
+                .room
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, takes)
+                .is_ok()
+        {
+            // Another thread may have been here: what it kept is the same.
+            let _ = place.set(packed);
+        }
+    }
+
+    fn of(&self, page: u32, bytes: &[u8], anew: impl FnOnce() -> Scan) -> Scan {
+        if let Some(packed) = self.packed.get(page as usize).and_then(OnceLock::get) {
+            return packed.unpack(bytes);
+        }
+        let scan = anew();
+        if self.room.load(Ordering::Relaxed) > 0
+            && let Some(packed) = Packed::new(&scan, bytes)
+        {
+            self.keep(page, packed);
+        }
+        scan
+    }
+}
 
 /// What is known of a page. Requests and uses are those of the document itself; `Graph::documents` adds frames.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Page {
     pub file: FileId,
     /// `None` for UTF-16.
@@ -93,7 +135,7 @@ pub struct Page {
     pub external: Box<[String]>,
     pub icons: Box<[AddressId]>,
     /// Why the page's bytes may not change, if so.
-    pub opaque: Option<&'static str>,
+    pub opaque: Option<Cow<'static, str>>,
     /// It has CSS of its own: `style` elements or attributes.
     pub styled: bool,
     /// Some stylesheet or `style` element of the page tests the `style` attribute.
@@ -121,7 +163,7 @@ pub struct Page {
 }
 
 /// One address that a document requests.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     pub address: AddressId,
     pub kind: Kind,
@@ -134,7 +176,7 @@ pub struct Request {
     pub initiator: Initiator,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Initiator {
     Markup,
     Sheet(u32),
@@ -143,7 +185,7 @@ pub enum Initiator {
 }
 
 /// One URL in CSS that is requested by a page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Use {
     pub place: Place,
     pub nth: u32,
@@ -151,7 +193,7 @@ pub struct Use {
 }
 
 /// The CSS text that holds a URL.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Place {
     /// A stylesheet file, by key.
     Sheet(u32),
@@ -165,10 +207,10 @@ impl Graph {
     /// Scans a page again, for its edits; with the base that its references are relative to.
     pub(crate) fn rescan(&self, site: &Site, page: u32, bytes: &[u8]) -> (Scan, Base) {
         let facts = &self.pages[page as usize];
-        let known = self.scans.get(page as usize).and_then(Option::as_ref);
-        let scan = match known.filter(|_| hash(bytes) == facts.hash) {
-            Some(packed) => packed.unpack(bytes),
-            None => html::scan(bytes, facts.encoding.unwrap_or(encoding_rs::UTF_8)),
+        let anew = || html::scan(bytes, facts.encoding.unwrap_or(encoding_rs::UTF_8));
+        let scan = match hash(bytes) == facts.hash {
+            true => self.scans.of(page, bytes, anew),
+            false => anew(),
         };
         let own = url::base(&self.mount, &site.file(facts.file).path);
         let base = document_base(&own, &scan);
@@ -250,7 +292,7 @@ const GROUP: usize = 256;
 
 /// Reads every page and stylesheet of the site and resolves what they refer to.
 pub fn link(site: &Site, options: &Options) -> anyhow::Result<(Graph, Vec<Diagnostic>)> {
-    read_all(site, options, None, SCANS)
+    read_all(site, options, None, Scans::ROOM)
 }
 
 /// The same for OUT, which is not edited, and whose pages may ask for some of its files on another host.
@@ -267,7 +309,7 @@ fn read_all(
     site: &Site,
     options: &Options,
     mirror: Option<Mirror>,
-    mut room: usize,
+    room: usize,
 ) -> anyhow::Result<(Graph, Vec<Diagnostic>)> {
     let mount = url::mount(options.base_url.as_deref())?.with_mirror(mirror);
     let fallback = page::fallback_encoding(options)?;
@@ -313,13 +355,16 @@ fn read_all(
     let mut links_to = vec![0u32; page_files.len()];
     let mut goes_on_to: Vec<Option<u32>> = Vec::with_capacity(page_files.len());
     let (mut seals, mut workers) = read_scripts(site)?;
-    let mut scans = Vec::with_capacity(page_files.len());
+    let scans = Scans {
+        packed: page_files.iter().map(|_| OnceLock::new()).collect(),
+        room: AtomicUsize::new(room),
+    };
+    let kept = kept::Kept::new(&context)?;
     for group in page_files.chunks(GROUP) {
-        for facts in parallel::map(group, |&file| page::read(&context, file)) {
-            let facts = facts?;
-            let scan = facts.scan.filter(|scan| scan.size() <= room);
-            room -= scan.as_ref().map_or(0, Packed::size);
-            scans.push(scan);
+        for facts in kept.read(&context, group)? {
+            if let Some(scan) = facts.scan {
+                scans.keep(pages.len() as u32, scan);
+            }
             diagnostics.extend(facts.diagnostics);
             seals.extend(facts.seals);
             if facts.registers_worker {
@@ -383,7 +428,7 @@ fn read_all(
         page_of,
         index,
         addresses_of,
-        scans: scans.into(),
+        scans: Arc::new(scans),
     };
     Ok((graph, diagnostics))
 }

@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use encoding_rs::Encoding;
+use serde::{Deserialize, Serialize};
 
 mod attribute;
 mod nesting;
@@ -65,7 +66,7 @@ pub struct Tag {
 }
 
 /// What surrounds a tag and changes what it means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Within {
     /// With scripting on, the content of `noscript` is text: no request, and not edited.
     pub noscript: bool,
@@ -90,7 +91,7 @@ pub struct Attribute {
 }
 
 /// What a reference is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Kind {
     Stylesheet,
     Script,

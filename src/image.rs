@@ -85,7 +85,7 @@ pub fn placeholder(bytes: &[u8]) -> Option<String> {
         let marks: [&[u8]; 3] = [b"Exif\0", b"eXIf", b"EXIF"];
         let has_exif = marks
             .iter()
-            .any(|mark| bytes.windows(mark.len()).any(|w| w == *mark));
+            .any(|mark| memchr::memmem::find(bytes, mark).is_some());
         if has_exif || media::is_animated(bytes) {
             return None;
         }

@@ -93,8 +93,7 @@ pub fn seals(script: &[u8]) -> Vec<String> {
 
 /// The script may register a service worker, whose list of files nobody here reads.
 pub fn registers_worker(script: &[u8]) -> bool {
-    const NAME: &[u8] = b"serviceWorker";
-    script.windows(NAME.len()).any(|window| window == NAME)
+    memchr::memmem::find(script, b"serviceWorker").is_some()
 }
 
 /// Whether one of these hashes is that of `bytes`.

@@ -8,6 +8,7 @@ mod stream;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::time::SystemTime;
 
 use crate::disk::{self, Staging};
@@ -70,6 +71,13 @@ pub(crate) fn write(
     // The longest work first, so that no thread is left with it at the end. Copying is short whatever the size.
     let work = |id: FileId| Some(site.file(id).size).filter(|_| variants::wanted(site.file(id), options));
     ids.sort_by_cached_key(|&id| (Reverse(work(id)), id));
+    // Of files of one size, which may be equal, all but the first come later: a thread would only wait for the other
+    // that packs the same.
+    let mut sizes = HashSet::new();
+    let (first, more): (Vec<FileId>, Vec<FileId>) = ids
+        .iter()
+        .partition(|&&id| work(id).is_none_or(|size| sizes.insert(size)));
+    let ids = [first, more].concat();
     let budget = Budget::new(options.memory);
     let write = |&id: &FileId| {
         let _share = budget.take(need(work(id).unwrap_or(0), options));

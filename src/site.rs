@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::Context;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Diagnostic;
 use crate::disk;
@@ -54,7 +55,7 @@ fn mark_variants(files: &mut [File], options: &Options) {
 }
 
 /// A path below the root of a site: bytes, `/` between segments, no leading `/`, no `.` or `..` segment.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SitePath(Box<[u8]>);
 
 impl SitePath {
@@ -112,7 +113,7 @@ impl fmt::Debug for SitePath {
 }
 
 /// The rank of a file in path order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FileId(pub u32);
 
 #[derive(Debug, Clone)]

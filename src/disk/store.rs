@@ -25,6 +25,10 @@ const TAG: (&str, &[u8]) = (
 /// What a killed build left is removed when it is older than any build takes.
 const DEAD: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// When a file was used is written down no more often than this: on a site of many small files, changing the times of
+/// all entries took as long as reading them.
+const FRESH: Duration = Duration::from_secs(60 * 60);
+
 const NEW: &str = ".new-";
 
 #[derive(Debug)]
@@ -59,10 +63,15 @@ impl Store {
     /// The file of that name, and that it was used.
     pub fn read(&self, name: &str) -> Option<Vec<u8>> {
         let mut file = File::open(self.place(name)).ok()?;
-        let mut bytes = Vec::with_capacity(usize::try_from(file.metadata().ok()?.len()).ok()?);
+        let metadata = file.metadata().ok()?;
+        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).ok()?);
         file.read_to_end(&mut bytes).ok()?;
-        // In a folder that may only be read, nothing is ever too old.
-        let _ = file.set_modified(SystemTime::now());
+        let now = SystemTime::now();
+        let fresh = |used: SystemTime| now.duration_since(used).is_ok_and(|age| age < FRESH);
+        if !metadata.modified().is_ok_and(fresh) {
+            // In a folder that may only be read, nothing is ever too old.
+            let _ = file.set_modified(now);
+        }
         Some(bytes)
     }
 

@@ -175,7 +175,7 @@ fn undecided(site: &Site, graph: &Graph, page: Option<&Page>, file: FileId) -> (
         let why = "in UTF-16, which is not edited: copied byte for byte";
         return ("keep", why.to_owned());
     }
-    if let Some(why) = facts.and_then(|page| page.opaque) {
+    if let Some(why) = facts.and_then(|page| page.opaque.as_deref()) {
         return ("keep", format!("copied byte for byte: {why}"));
     }
     let moves = |page: &Page| {

@@ -1,8 +1,10 @@
 //! The facts of one page, still with strings; `Raw::intern` makes them compact.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use serde::{Deserialize, Serialize};
 
 use super::markup::{Bases, is_live, names_stylesheet, style_tags};
 use super::sheet::prints_style;
@@ -30,6 +32,7 @@ pub(super) struct Context<'a> {
     pub(super) keeps_scans: bool,
 }
 
+#[derive(Serialize, Deserialize)]
 pub(super) struct Facts {
     pub(super) page: Raw,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -46,7 +49,15 @@ pub(super) struct Facts {
     pub(super) scan: Option<Packed>,
 }
 
+impl Facts {
+    /// All that was read of the page came from its own bytes, the stylesheets and the list of files.
+    pub(super) fn can_be_kept(&self) -> bool {
+        self.page.page.integrity.is_empty()
+    }
+}
+
 /// A page whose addresses are not interned yet.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Raw {
     page: Page,
     requests: Vec<(Address, Request)>,
@@ -128,25 +139,25 @@ pub(crate) fn normalise_newlines(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts> {
-    let bytes = context.site.read(file)?;
+/// Reads `bytes`, those of `file`.
+pub(super) fn read(context: &Context<'_>, file: FileId, bytes: &[u8]) -> Facts {
     let path = &context.site.file(file).path;
-    let encoding = charset::of_page(&bytes, context.fallback);
+    let encoding = charset::of_page(bytes, context.fallback);
     let read_as = encoding.unwrap_or(if bytes.starts_with(b"\xFE\xFF") {
         UTF_16BE
     } else {
         UTF_16LE
     });
     let scan = match encoding {
-        Some(encoding) => html::scan(&bytes, encoding),
+        Some(encoding) => html::scan(bytes, encoding),
         None => html::scan(UTF_16_PAGE, encoding_rs::UTF_8),
     };
     let document = match context.site.file(file).media {
-        Media::Xhtml => view::parse_xml(&bytes, charset::of_xml(&bytes).unwrap_or(encoding_rs::UTF_8)),
-        _ => view::parse(&bytes, read_as),
+        Media::Xhtml => view::parse_xml(bytes, charset::of_xml(bytes).unwrap_or(encoding_rs::UTF_8)),
+        _ => view::parse(bytes, read_as),
     };
     let bases = Bases::new(url::base(context.mount, path), &scan);
-    let lines = Lines::new(&bytes);
+    let lines = Lines::new(bytes);
     let (integrity, found) = check_integrity(context, file, &lines, &bases, &scan);
     let blocked = integrity
         .iter()
@@ -161,7 +172,7 @@ pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts>
     };
     let mut facts = Facts {
         page: Raw {
-            page: blank(file, encoding, super::hash(&bytes)),
+            page: blank(file, encoding, super::hash(bytes)),
             requests: vec![],
             uses: vec![],
             icons: vec![],
@@ -170,21 +181,21 @@ pub(super) fn read(context: &Context<'_>, file: FileId) -> anyhow::Result<Facts>
         refers_to: BTreeSet::new(),
         links: BTreeSet::new(),
         goes_on_to: None,
-        seals: inline_seals(&bytes, &scan),
+        seals: inline_seals(bytes, &scan),
         registers_worker: inline_scripts(&scan).any(|script| integrity::registers_worker(&bytes[script])),
         scan: Some(&scan)
-            .filter(|_| context.keeps_scans)
-            .and_then(|scan| Packed::new(scan, &bytes)),
+            .filter(|scan| context.keeps_scans && scan.opaque.is_none())
+            .and_then(|scan| Packed::new(scan, bytes)),
     };
     let requests = view::requests(&document, &shelf, context.window);
     gather(context, &bases, requests, &mut facts);
     facts.page.page.integrity = integrity.into();
-    mark(context, file, &bytes, &scan, &document, &mut facts.page.page);
+    mark(context, file, bytes, &scan, &document, &mut facts.page.page);
     if facts.page.page.opaque.is_none() && !bases.early.is_empty() {
-        facts.page.page.opaque = Some("references stand before its base element");
+        facts.page.page.opaque = Some("references stand before its base element".into());
     }
     follow(context, file, &lines, &bases, &scan, &mut facts);
-    Ok(facts)
+    facts
 }
 
 fn inline_scripts(scan: &Scan) -> impl Iterator<Item = std::ops::Range<usize>> {
@@ -402,13 +413,13 @@ fn mark(
 ) {
     let path = &context.site.file(file).path;
     page.opaque = if page.encoding.is_none() {
-        Some("a page in UTF-16 or ISO-2022-JP")
+        Some("a page in UTF-16 or ISO-2022-JP".into())
     } else if context.site.file(file).media == Media::Xhtml {
-        Some("XHTML is parsed by other rules")
+        Some("XHTML is parsed by other rules".into())
     } else if !context.site.file(file).editable {
-        Some("left out by --include or --exclude")
+        Some("left out by --include or --exclude".into())
     } else {
-        scan.opaque
+        scan.opaque.map(Cow::Borrowed)
     };
     let encoding = page.encoding.unwrap_or(encoding_rs::UTF_8);
     let texts: Vec<String> = style_tags(scan)

@@ -4,10 +4,12 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Attribute, Scan, Tag, Within};
 
 /// What `html::scan` found in a page, without its problems and ids.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Packed {
     /// Of tags and attributes, each once.
     names: Box<[Box<str>]>,
@@ -15,10 +17,12 @@ pub(crate) struct Packed {
     attributes: Box<[PackedAttribute]>,
     /// Of attributes whose value is not what their bytes say.
     values: Box<[Box<str>]>,
+    /// Of no use to a later build: such a page is not edited.
+    #[serde(skip)]
     opaque: Option<&'static str>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct PackedTag {
     span: [u32; 2],
     content: [u32; 2],
@@ -27,7 +31,7 @@ struct PackedTag {
     within: Within,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct PackedAttribute {
     span: [u32; 2],
     name: u16,

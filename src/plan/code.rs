@@ -254,8 +254,7 @@ fn loads(script: &str) -> bool {
 /// A document or script that may look at the page which holds it in a frame.
 fn reaches_out(text: &[u8]) -> bool {
     let ways: [&[u8]; 5] = [b"parent.", b"parent[", b"top.", b"top[", b"frameElement"];
-    ways.iter()
-        .any(|way| text.windows(way.len()).any(|part| part == *way))
+    ways.iter().any(|way| memchr::memmem::find(text, way).is_some())
 }
 
 /// A script that may give a custom property an address.

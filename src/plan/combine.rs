@@ -6,7 +6,7 @@
 //! passes behind this one work on.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use super::account::Change;
 use super::flatten;
@@ -288,6 +288,19 @@ impl Work<'_> {
             self.unit_of.entry(item.clone()).or_default().push(index);
         }
         self.units.push(unit);
+    }
+
+    /// The unit with this text as it reads in the folder of `to`; worked out once for all pages there.
+    pub(super) fn rebased(&self, index: usize, text: &Arc<str>, to: &SitePath) -> Arc<str> {
+        let place = (index, Box::from(to.folder()));
+        let known = || self.rebased.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(moved) = known().get(&place) {
+            return moved.clone();
+        }
+        let moved = self.rebase(text, &self.units[index].home, to);
+        let moved = moved.map_or_else(|| text.clone(), Arc::from);
+        known().insert(place, moved.clone());
+        moved
     }
 
     /// The sheet of `from` as it would read in the folder of `to`.

@@ -330,8 +330,5 @@ fn candidates(
 }
 
 fn occurrences(bytes: &[u8], part: &[u8]) -> usize {
-    bytes
-        .windows(part.len().max(1))
-        .filter(|window| *window == part)
-        .count()
+    memchr::memmem::find_iter(bytes, part).count()
 }

@@ -101,10 +101,7 @@ impl Writer<'_> {
                     Some(media) => format!(" media=\"{}\"", html::escape_attribute(media, b'"')),
                     None => String::new(),
                 };
-                let text = self
-                    .work
-                    .rebase(text, &unit.home, self.path())
-                    .unwrap_or_else(|| text.to_string());
+                let text = self.work.rebased(index, text, self.path());
                 vec![edit(&link.tag, format!("<style{media}>{text}</style>"))]
             }
             (Fate::Renamed, _) => {

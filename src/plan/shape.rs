@@ -5,7 +5,7 @@
 //! CSS and put images into it go on from there.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::account::{Account, Change, Refusal, Resource};
 use super::ground::Ground;
@@ -81,6 +81,9 @@ impl Item {
     }
 }
 
+/// Texts by unit and folder.
+type Rebased = HashMap<(usize, Box<[u8]>), Arc<str>>;
+
 /// The decisions of one round.
 pub(super) struct Work<'a> {
     pub(super) ground: &'a Ground<'a>,
@@ -108,6 +111,8 @@ pub(super) struct Work<'a> {
     pub(super) placed: BTreeSet<u32>,
     pub(super) decisions: Vec<Decision>,
     pub(super) bans: &'a Bans,
+    /// What units say in `style` elements of pages.
+    pub(super) rebased: Mutex<Rebased>,
 }
 
 /// What an earlier round showed.
@@ -270,6 +275,7 @@ impl<'a> Work<'a> {
             placed: BTreeSet::new(),
             decisions: Vec::new(),
             bans,
+            rebased: Mutex::default(),
         }
     }
 

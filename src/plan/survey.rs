@@ -7,6 +7,8 @@ mod handlers;
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 use crate::css;
 use crate::graph::{self, Address, AddressId, Destination, Graph};
 use crate::html::{self, Kind, Scan, Tag};
@@ -480,7 +482,7 @@ impl Surveyor<'_> {
     fn title_end(&self) -> Option<u32> {
         let head = &self.bytes[..self.bytes.len().min(4096)];
         let lower = head.to_ascii_lowercase();
-        let find = |what: &[u8]| lower.windows(what.len()).position(|w| w == what);
+        let find = |what: &[u8]| memmem::find(&lower, what);
         let start = find(b"<title")?;
         let end = find(b"</title>")? + b"</title>".len();
         let before = |what: &[u8]| find(what).is_some_and(|at| at < end);
@@ -511,11 +513,11 @@ fn is_nothing(bytes: &[u8]) -> bool {
         let Some(text) = rest.strip_prefix(b"<!--") else {
             return false;
         };
-        let Some(end) = text.windows(3).position(|w| w == b"-->") else {
+        let Some(end) = memmem::find(text, b"-->") else {
             return false;
         };
         let (text, behind) = (&text[..end], &text[end + 3..]);
-        let holds = |mark: &[u8]| text.windows(mark.len()).any(|w| w == mark);
+        let holds = |mark: &[u8]| memmem::find(text, mark).is_some();
         let odd = text.starts_with(b">") || text.starts_with(b"->") || holds(b"--!>") || holds(b"<!");
         if odd || text.trim_ascii_start().starts_with(b"[") || text.trim_ascii_end().ends_with(b"]") {
             return false;
@@ -528,9 +530,7 @@ fn is_nothing(bytes: &[u8]) -> bool {
 /// A conditional comment, or the end of one, stands in the bytes.
 fn has_condition(bytes: &[u8]) -> bool {
     let marks: [&[u8]; 3] = [b"<!--[", b"<![", b"]-->"];
-    marks
-        .iter()
-        .any(|mark| bytes.windows(mark.len()).any(|w| w == *mark))
+    marks.iter().any(|mark| memmem::find(bytes, mark).is_some())
 }
 
 fn narrow(span: &Range<usize>) -> Range<u32> {

@@ -1,44 +1,49 @@
 //! Scripts in attributes: event handlers and addresses that begin with `javascript:`.
 
+use memchr::{memchr, memchr_iter};
+
 /// Some attribute that looks like an event handler speaks of images or of `src`. Elements that the scan leaves out
 /// have handlers too, so the bytes are asked.
 pub(super) fn swap_images(bytes: &[u8]) -> bool {
-    let mut at = 0;
-    while let Some(found) = bytes[at..].windows(3).position(|w| {
-        (w[0].is_ascii_whitespace() || matches!(w[0], b'/' | b'"' | b'\''))
-            && w[1].eq_ignore_ascii_case(&b'o')
-            && w[2].eq_ignore_ascii_case(&b'n')
-    }) {
-        at += found + 3;
-        let name = bytes[at..].iter().take_while(|b| b.is_ascii_alphabetic()).count();
-        let rest = bytes[at + name..].trim_ascii_start();
-        let Some(value) = rest.strip_prefix(b"=").map(<[u8]>::trim_ascii_start) else {
-            continue;
-        };
-        let value = match value.first() {
-            Some(quote @ (b'"' | b'\'')) => value[1..].split(|b| b == quote).next(),
-            _ => value.split(|b| b.is_ascii_whitespace() || *b == b'>').next(),
-        };
-        let value = value.unwrap_or_default();
-        if name > 2 && speaks_of_images(value) {
-            return true;
-        }
-    }
-    // A script as the address of a link.
-    const SCHEME: &[u8] = b"javascript:";
-    bytes
-        .windows(SCHEME.len())
-        .enumerate()
-        .filter(|(_, w)| w.eq_ignore_ascii_case(SCHEME))
-        .any(|(at, _)| {
-            let rest = &bytes[at + SCHEME.len()..];
-            let opener = at.checked_sub(1).map(|before| bytes[before]);
-            let end = rest.iter().position(|b| match opener {
-                Some(quote @ (b'"' | b'\'')) => *b == quote,
-                _ => *b == b'>',
-            });
-            speaks_of_images(&rest[..end.unwrap_or(rest.len())])
-        })
+    memchr_iter(b'=', bytes).any(|at| is_handler(&bytes[..at]) && speaks_of_images(value(&bytes[at + 1..])))
+        || memchr_iter(b':', bytes).any(|at| is_script(&bytes[..at]) && speaks_of_images(address(bytes, at)))
+}
+
+/// Whether text up to an equals sign ends in the name of a handler.
+fn is_handler(text: &[u8]) -> bool {
+    let text = text.trim_ascii_end();
+    let letters = text.iter().rev().take_while(|b| b.is_ascii_alphabetic()).count();
+    let (before, name) = text.split_at(text.len() - letters);
+    let begins = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'/' | b'"' | b'\'');
+    name.len() > 4 && name[..2].eq_ignore_ascii_case(b"on") && before.last().is_some_and(begins)
+}
+
+/// The value that stands behind an equals sign.
+fn value(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii_start();
+    let value = match text.first() {
+        Some(quote @ (b'"' | b'\'')) => text[1..].split(|b| b == quote).next(),
+        _ => text.split(|b| b.is_ascii_whitespace() || *b == b'>').next(),
+    };
+    value.unwrap_or_default()
+}
+
+const SCHEME: &[u8] = b"javascript";
+
+fn is_script(text: &[u8]) -> bool {
+    let start = text.len().checked_sub(SCHEME.len());
+    start.is_some_and(|start| text[start..].eq_ignore_ascii_case(SCHEME))
+}
+
+/// The script of an address, as the link that it stands in goes on.
+fn address(bytes: &[u8], colon: usize) -> &[u8] {
+    let opener = colon.checked_sub(SCHEME.len() + 1).map(|before| bytes[before]);
+    let rest = &bytes[colon + 1..];
+    let end = match opener {
+        Some(quote @ (b'"' | b'\'')) => memchr(quote, rest),
+        _ => memchr(b'>', rest),
+    };
+    &rest[..end.unwrap_or(rest.len())]
 }
 
 fn speaks_of_images(script: &[u8]) -> bool {
