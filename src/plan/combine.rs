@@ -234,6 +234,7 @@ fn join(
                 docs,
                 complete,
                 images: Vec::new(),
+                inlined: Vec::new(),
                 fate: Fate::Renamed,
             };
             work.add_unit(unit);
@@ -273,6 +274,7 @@ fn single(work: &mut Work<'_>, item: &Item, docs_of: &BTreeMap<Item, Vec<u32>>, 
         complete: ground.requested_by[item.address as usize].len() == docs.len(),
         docs,
         images: Vec::new(),
+        inlined: Vec::new(),
         fate: Fate::Kept,
     };
     work.add_unit(unit);

@@ -3,18 +3,19 @@
 //! A sheet or image goes into all pages that can take it or into none: a copy in one page is no cached file for the
 //! others. The account says when that pays.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::account::{Change, Refusal};
+use super::account::{Change, Refusal, Resource};
 use super::placeholder::{self, Shared};
 use super::shape::{Fate, Unit, Work, bytes_of};
 use super::{Action, Cost, number_of_pages};
 use crate::css;
-use crate::graph::AddressId;
+use crate::graph::{Address, AddressId, Destination, Place, Use};
 use crate::image;
 use crate::options::Pass;
 use crate::site::FileId;
+use crate::url::{self, Target};
 
 /// A further copy of an image in the same page (bytes, for every match of the encoder), where it still sees the one
 /// before.
@@ -55,6 +56,144 @@ pub(super) fn sheets(work: &mut Work<'_>, pages: u32) {
 }
 
 fn sheet(work: &mut Work<'_>, index: usize) -> Result<(Cost, usize), String> {
+    let text = movable(work, index)?;
+    if !work.units[index].complete {
+        return Err("some page asks for it in a way that cannot change".into());
+    }
+    take(work, index, &text, Vec::new())
+}
+
+/// Sheets that no page wins by alone, as visitors have them in their cache, with the small images that their pages ask
+/// for because of them: these requests end as well. Pages that cannot be edited keep the file.
+pub(super) fn sheets_with_images(work: &mut Work<'_>) -> anyhow::Result<()> {
+    for index in 0..work.units.len() {
+        let unit = &work.units[index];
+        let Some(&first) = unit.keys.first().filter(|_| unit.fate != Fate::Embedded) else {
+            continue;
+        };
+        let file = work.ground.graph().sheets[first as usize].file;
+        if !work.runs_on(Pass::Embed, file) {
+            continue;
+        }
+        let Ok(text) = movable(work, index) else { continue };
+        let images = small_images(work, index, &text)?;
+        if images.is_empty() {
+            continue;
+        }
+        let Some(text) = illustrated(work, index, &text, &images) else {
+            continue;
+        };
+        let stops = images
+            .iter()
+            .map(|(address, image)| (*address, image.views.clone()))
+            .collect();
+        let Ok((cost, pages)) = take(work, index, &text, stops) else {
+            continue;
+        };
+        let unit = &mut work.units[index];
+        unit.fate = Fate::Embedded;
+        unit.text = Some(text);
+        unit.inlined = images.keys().copied().collect();
+        let reason = format!(
+            "stands in a `style` element of {}, with {} of its images",
+            number_of_pages(pages),
+            images.len()
+        );
+        work.decisions
+            .retain(|old| old.file != file || old.action != Action::Keep);
+        work.decide(file, Action::Embed, reason, cost);
+        for (address, image) in &images {
+            if let Some(file) = work.ground.file_of(*address) {
+                let reason = format!("stands in the own CSS of {}", number_of_pages(image.views.len()));
+                work.decide(file, Action::Inline, reason, Cost::default());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An image that a sheet names once.
+struct Small {
+    url: String,
+    /// Pages that ask for it because of this sheet alone.
+    views: Vec<u32>,
+}
+
+fn small_images(work: &Work<'_>, index: usize, text: &str) -> anyhow::Result<BTreeMap<AddressId, Small>> {
+    let ground = work.ground;
+    let (site, graph, unit) = (ground.context.site, ground.graph(), &work.units[index]);
+    let mut found: BTreeMap<AddressId, Option<Small>> = BTreeMap::new();
+    if unit
+        .docs
+        .iter()
+        .any(|&page| !graph.pages[page as usize].allows_data)
+    {
+        return Ok(BTreeMap::new());
+    }
+    for url in css::scan(text, false).urls {
+        let Some((file, address)) = work.image(index, &url.value) else {
+            continue;
+        };
+        if found.contains_key(&address) || !image::takes_images(&url.place) {
+            found.insert(address, None);
+            continue;
+        }
+        let asks = |page: &&u32| {
+            let facts = &graph.pages[**page as usize];
+            let mut requests = facts.requests.iter().filter(|request| request.address == address);
+            let by_css = requests.all(|request| !request.markup && !request.preload);
+            let mut uses = facts.uses.iter().filter(|used| used.address == address);
+            let here = |used: &Use| matches!(used.place, Place::Sheet(key) if unit.keys.contains(&key));
+            by_css && uses.clone().count() > 0 && uses.all(here)
+        };
+        let views: Vec<u32> = unit.docs.iter().filter(asks).copied().collect();
+        let entry = site.file(file);
+        let cap = ground.context.options.inline_cap_of(&entry.path);
+        let small = if views.is_empty() || entry.size > cap || !work.runs_on(Pass::Inline, file) {
+            None
+        } else {
+            let url = image::data_url(entry, &site.read(file)?, cap).ok();
+            url.map(|url| Small { url, views })
+        };
+        found.insert(address, small);
+    }
+    let small = found
+        .into_iter()
+        .filter_map(|(address, small)| Some((address, small?)));
+    Ok(small.collect())
+}
+
+/// The text with these images in it.
+fn illustrated(
+    work: &Work<'_>,
+    index: usize,
+    text: &str,
+    images: &BTreeMap<AddressId, Small>,
+) -> Option<Arc<str>> {
+    let image = |raw: &str| Some(images.get(&work.image(index, raw)?.1)?.url.clone());
+    css::rebase(text, &mut |_, raw| {
+        Some(image(raw).unwrap_or_else(|| raw.to_owned()))
+    })
+    .map(Arc::from)
+}
+
+impl Work<'_> {
+    /// The file that an address in a unit's text leads to, and its id, if pages request it.
+    fn image(&self, index: usize, raw: &str) -> Option<(FileId, AddressId)> {
+        let (site, graph) = (self.ground.context.site, self.ground.graph());
+        let base = url::base(&graph.mount, &self.units[index].home);
+        match url::resolve(site, &graph.mount, &base, raw) {
+            Target::File { file, address, .. } => {
+                let to = Destination::File(file);
+                Some((file, graph.address(&Address { url: address, to })?))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a unit says, where it could stand in its pages.
+fn movable(work: &Work<'_>, index: usize) -> Result<Arc<str>, String> {
     let ground = work.ground;
     let unit = &work.units[index];
     if unit.docs.is_empty() {
@@ -67,9 +206,6 @@ fn sheet(work: &mut Work<'_>, index: usize) -> Result<(Cost, usize), String> {
             "{} bytes are too many to be in every page",
             sizes.identity
         ));
-    }
-    if !unit.complete {
-        return Err("some page asks for it in a way that cannot change".into());
     }
     if !unit.images.is_empty() {
         return Err("it carries images for its pages".into());
@@ -103,18 +239,29 @@ fn sheet(work: &mut Work<'_>, index: usize) -> Result<(Cost, usize), String> {
             return Err(format!("{} {why}", ground.name(page)));
         }
     }
-    let home = unit.home.clone();
+    Ok(text)
+}
+
+/// Books the unit with this text as a part of its pages, which ask for less besides.
+fn take(
+    work: &mut Work<'_>,
+    index: usize,
+    text: &str,
+    mut stops: Vec<(Resource, Vec<u32>)>,
+) -> Result<(Cost, usize), String> {
+    let ground = work.ground;
+    let unit: &Unit = &work.units[index];
     let first = ground.graph().pages[unit.docs[0] as usize].file;
     let to = &ground.context.site.file(first).path;
     let moved = work
-        .rebase(&text, &home, to)
+        .rebase(text, &unit.home, to)
         .ok_or("its addresses cannot be moved")?;
     let alone = ground.measure(&bytes_of(&moved));
-    let unit: &Unit = &work.units[index];
     let grown = [alone.gzip as i64 + STYLE_ELEMENT, alone.br as i64 + STYLE_ELEMENT];
     let docs = unit.docs.clone();
+    stops.push((unit.resource, ground.views(&docs)));
     let change = Change {
-        stops: vec![(unit.resource, ground.views(&docs))],
+        stops,
         starts: Vec::new(),
         resizes: Vec::new(),
         grows: docs.iter().map(|&d| (d, grown)).collect(),

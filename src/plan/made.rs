@@ -191,7 +191,12 @@ pub(super) fn finish(work: Work<'_>, made: Made) -> Shape {
     }
     let mut unit_time = BTreeMap::new();
     for (index, unit) in work.units.iter().enumerate() {
-        let times = unit.images.iter().filter_map(|(address, _)| image_time(*address));
+        let shown = unit
+            .images
+            .iter()
+            .map(|(address, _)| address)
+            .chain(&unit.inlined);
+        let times = shown.filter_map(|&address| image_time(address));
         let modified = times.fold(work.newest(&unit.keys), SystemTime::max);
         unit_time.insert(index, modified);
         if unit.fate != Fate::Kept {
@@ -267,7 +272,8 @@ pub(super) fn finish(work: Work<'_>, made: Made) -> Shape {
         .keys()
         .chain(work.shared.keys())
         .chain(work.scripts.keys())
-        .chain(work.joint_of.keys());
+        .chain(work.joint_of.keys())
+        .chain(work.units.iter().flat_map(|unit| &unit.inlined));
     for &address in moved {
         if let Some(file) = ground.file_of(address) {
             let sizes = ground.sizes[address as usize].0;
@@ -275,7 +281,9 @@ pub(super) fn finish(work: Work<'_>, made: Made) -> Shape {
             shape.after.insert(path(file), sizes);
         }
     }
-    shape.uses.data_images = !work.carried.is_empty() || !work.shared.is_empty();
+    shape.uses.data_images = !work.carried.is_empty()
+        || !work.shared.is_empty()
+        || work.units.iter().any(|unit| !unit.inlined.is_empty());
     shape.uses.inline_scripts = !work.scripts.is_empty();
     shape.uses.inline_styles = work.units.iter().any(|unit| unit.fate == Fate::Embedded)
         || work.carried.values().any(|carried| carried.styled.is_some());
@@ -358,6 +366,8 @@ fn moved_addresses(work: &Work<'_>) -> BTreeMap<String, Action> {
         };
         unit.items.iter().for_each(|item| add(item.address, action));
     }
+    let inlined = work.units.iter().flat_map(|unit| &unit.inlined);
+    inlined.for_each(|&a| add(a, Action::Inline));
     work.carried.keys().for_each(|&a| add(a, Action::Embed));
     work.scripts.keys().for_each(|&a| add(a, Action::Embed));
     work.joint_of.keys().for_each(|&a| add(a, Action::Combine));

@@ -53,6 +53,8 @@ pub(super) struct Unit {
     pub(super) complete: bool,
     /// Rules that show images, with the class of each.
     pub(super) images: Vec<(AddressId, String)>,
+    /// Images that stand in `text` in place of their addresses.
+    pub(super) inlined: Vec<AddressId>,
     pub(super) fate: Fate,
 }
 
@@ -173,6 +175,9 @@ pub fn decide(site: &Site, graph: &Graph, options: &Options, avoid: &[u32]) -> a
         if options.runs(Pass::Embed) {
             embed::sheets(&mut work, u32::MAX);
             embed::images(&mut work)?;
+            if options.runs(Pass::Inline) {
+                embed::sheets_with_images(&mut work)?;
+            }
         }
         if options.runs(Pass::Share) {
             share::decide(&mut work, true)?;

@@ -428,6 +428,7 @@ impl<'c> Proposal<'c> {
                 docs: self.docs,
                 complete: true,
                 images: Vec::new(),
+                inlined: Vec::new(),
                 fate: Fate::Renamed,
             });
         }
