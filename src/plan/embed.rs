@@ -286,10 +286,18 @@ pub(super) fn images(work: &mut Work<'_>) -> anyhow::Result<()> {
             .collect();
         let Some(file) = ground
             .file_of(address)
-            .filter(|&file| !docs.is_empty() && work.runs_on(Pass::Embed, file))
+            .filter(|&file| work.runs_on(Pass::Embed, file))
         else {
             continue;
         };
+        if docs.is_empty() {
+            let mut pages = ground.requested_by[address as usize].iter();
+            let why = pages.find_map(|&page| Some((page, ground.fixed_image(page, address)?)));
+            if let Some((page, why)) = why {
+                work.keep(address, format!("not in the pages: {}: {why}", ground.name(page)));
+            }
+            continue;
+        }
         let is_cached = ground
             .graph()
             .entry

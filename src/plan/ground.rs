@@ -282,6 +282,25 @@ impl<'a> Ground<'a> {
         if apart { images } else { &[] }
     }
 
+    /// Why a picture that the page's markup names stays a file of its own there; `None` where nothing speaks for it, and
+    /// where the markup does not name it.
+    pub(super) fn fixed_image(&self, page: u32, address: AddressId) -> Option<&'static str> {
+        let doc = self.docs[page as usize].as_ref()?;
+        let mut places = doc.survey.images.iter().filter(|image| image.address == address);
+        let first = places.next()?;
+        match () {
+            () if doc.fixed_images.is_some() => doc.fixed_images,
+            () if !doc.alone => Some("the page has to do with frames"),
+            () if doc.survey.others.binary_search(&address).is_ok() => {
+                Some("something else of the page asks for it as well")
+            }
+            () if !first.free || places.any(|image| !image.free) => {
+                Some("an attribute or a script of the page speaks against another address")
+            }
+            () => None,
+        }
+    }
+
     /// Further elements of a page for this image: with the one before in the window of gzip (32 KiB, RFC 1951,
     /// section 2), and out of it.
     pub(super) fn copies(&self, page: u32, address: AddressId) -> (i64, i64) {

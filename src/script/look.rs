@@ -11,11 +11,11 @@ use super::words;
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
     Argument, AssignmentExpression, BindingPattern, CallExpression, Expression, FunctionType,
-    IdentifierReference, ObjectPropertyKind, PropertyKey,
+    IdentifierReference, MemberExpression, ObjectPropertyKind, PropertyKey,
 };
 use oxc_semantic::{NodeId, ScopeFlags, ScopeId, Semantic, SymbolFlags, SymbolId};
 use oxc_span::GetSpan;
-use place::Use;
+use place::{PARENTS, Use};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Bytes between two things that belong together.
@@ -44,6 +44,7 @@ pub(super) fn look(semantic: &Semantic) -> Seen {
         semantic,
         seen: Seen::default(),
         fresh: HashMap::new(),
+        made: made(semantic),
         finders: HashMap::new(),
         taken: HashMap::new(),
         in_function: functions(semantic),
@@ -69,6 +70,8 @@ struct Look<'s, 'a> {
     seen: Seen,
     /// Symbols that hold nothing but elements the script made itself.
     fresh: HashMap<SymbolId, bool>,
+    /// Properties that the script sets: whether to nothing but elements that it made itself.
+    made: HashMap<&'a str, bool>,
     /// Functions of the script: whether they find elements.
     finders: HashMap<SymbolId, Option<bool>>,
     /// Variables that a call takes as its selector.
@@ -81,6 +84,29 @@ struct Look<'s, 'a> {
     stacks: Vec<u32>,
     /// Where it has a text with the ending of a script's file.
     files: Vec<u32>,
+}
+
+/// Properties that are set, in whatever object: whether only to elements that the script makes. Doxygen's menu keeps
+/// its images so.
+fn made<'a>(semantic: &Semantic<'a>) -> HashMap<&'a str, bool> {
+    let mut made = HashMap::new();
+    for node in semantic.nodes().iter() {
+        let (name, is_made) = match node.kind() {
+            AstKind::AssignmentExpression(assignment) => match assignment.left.as_member_expression() {
+                Some(MemberExpression::StaticMemberExpression(member)) => {
+                    (member.property.name.as_str(), makes_element(&assignment.right))
+                }
+                _ => continue,
+            },
+            AstKind::ObjectProperty(property) => match &property.key {
+                PropertyKey::StaticIdentifier(name) => (name.name.as_str(), makes_element(&property.value)),
+                _ => continue,
+            },
+            _ => continue,
+        };
+        *made.entry(name).or_insert(true) &= is_made;
+    }
+    made
 }
 
 /// Places of the calls that find elements, whatever they look for.
@@ -180,6 +206,10 @@ impl<'a> Look<'_, 'a> {
             AstKind::StaticMemberExpression(member) => {
                 let name = member.property.name.as_str();
                 if name == "write" && super::frame::is_in_frame(self.semantic, id) {
+                    return;
+                }
+                // Bootstrap asks whether there are shadow trees, and makes none.
+                if name == "attachShadow" && self.is_only_tested(id) {
                     return;
                 }
                 self.member(&member.object, name, member.property.span.start);
@@ -318,7 +348,7 @@ impl<'a> Look<'_, 'a> {
         // The class of a shared image is what shows it.
         if name == Some("className")
             && matches!(assignment.right, Expression::StringLiteral(_))
-            && owner(member.object()).is_some_and(words::names_an_image)
+            && owner(member.object()).is_some_and(words::names_only_an_image)
             && !self.is_fresh(member.object())
         {
             self.seen.images = true;
@@ -358,7 +388,7 @@ impl<'a> Look<'_, 'a> {
             || words::selects_scripts_by_source(text);
         // Who finds an `img` but leaves its source alone sees no difference.
         let image = words::selects_by_source(text);
-        let sheet = words::selects_by_link(text)
+        let sheet = words::selects_by_link(text) && !(text.trim() == "[href]" && self.is_within(id))
             || words::has_word(text, "style")
             || (words::has_word(text, "link") && !words::is_other_link(text));
         let rel = words::has_word(text, "stylesheet") || text.contains("stylesheet") && text.contains("rel");
@@ -374,6 +404,26 @@ impl<'a> Look<'_, 'a> {
         self.seen.scripts |= script;
         self.seen.images |= image;
         self.seen.sheets |= sheet;
+    }
+
+    /// Nothing is done with the value but to see whether there is one.
+    fn is_only_tested(&self, id: NodeId) -> bool {
+        let nodes = self.semantic.nodes();
+        let mut part = id;
+        for _ in 0..PARENTS {
+            let span = nodes.kind(part).span();
+            let parent = nodes.parent_id(part);
+            match nodes.kind(parent) {
+                AstKind::UnaryExpression(unary) => {
+                    return unary.operator.is_not() || unary.operator.is_typeof();
+                }
+                AstKind::IfStatement(statement) => return statement.test.span() == span,
+                AstKind::ConditionalExpression(choice) => return choice.test.span() == span,
+                AstKind::LogicalExpression(_) | AstKind::ParenthesizedExpression(_) => part = parent,
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// The page's document or one that cannot be told from it.
@@ -420,6 +470,9 @@ impl<'a> Look<'_, 'a> {
                 fresh
             }),
             Expression::CallExpression(_) => makes_element(first(object)),
+            Expression::StaticMemberExpression(member) => {
+                self.made.get(member.property.name.as_str()) == Some(&true)
+            }
             other => makes_element(other),
         }
     }

@@ -221,6 +221,24 @@ fn lookups_of_sheets() {
     reads("$('[rel=tooltip]'),$('[href=\"#a\"]'),$('a[href],.b[rel]')", "");
     reads("$(a+'[href=\"'+b+'\"]')", "");
     reads("document.querySelectorAll('[href]')", "s");
+    // In a part of the page there are no sheets.
+    reads("a.find('[href]', this.config.target)", "");
+    reads("a.find('[href]')", "s");
+    reads("a.find('[href]', b.document)", "s");
+    reads("a.find('[href]', root)", "s");
+    reads("(function(){const A='[href]';b.find(A,this.c.d)})()", "");
+    reads(
+        "(function(){const A='[href]';b.find(A,this.c.d);b.find(A)})()",
+        "s",
+    );
+    reads("(function(){let A='[href]';A=A+'';b.find(A,this.c.d)})()", "s");
+    reads("(function(){const A='[href]';b.find(A,t)})()", "s");
+    let bootstrap =
+        "(function(){const N='bs.scrollspy',A='[href]';a.on(this.c,'click',A,d);b.find(`${A}.b`,t)";
+    reads(&format!("{bootstrap}}})()"), "");
+    reads(&format!("{bootstrap};b.find(A,document)}})()"), "s");
+    reads(&format!("{bootstrap};b.find('[href]')}})()"), "s");
+    reads("const A='[href]';b.find(A,this.c.d)", "s");
     reads("document.head.lastElementChild.disabled=true", "s");
     reads("document.head.children[2].disabled=true", "s");
     reads("document.head.insertBefore(a,document.head.firstChild)", "");
@@ -248,11 +266,29 @@ fn lookups_of_images() {
     reads("a.createPattern(b,'repeat')", "i");
     reads("createImageBitmap(a)", "i");
     reads("this.attachShadow({mode:'open'})", "i");
+    // Whether there are shadow trees is all that Bootstrap wants to know.
+    reads("if(!document.documentElement.attachShadow)a()", "");
+    reads(
+        "b=a.attachShadow?1:0;typeof a.attachShadow;if(c&&a.attachShadow)d()",
+        "",
+    );
+    reads("a.attachShadow&&a.attachShadow({mode:'open'})", "i");
+    reads("b=c&&a.attachShadow", "i");
     reads("a.importNode(b)", "i");
     reads("a.innerHTML.match(/src=\"(.*?)\"/)", "i");
     reads("img.className='b'", "i");
     reads("img.className+=' b'", "i");
     reads("menu.className='b'", "");
+    reads("el.className='i'", "");
+    reads(
+        "o.plus_img=document.createElement('img');o.plus_img.src='a.png';o.plus_img.className='b'",
+        "",
+    );
+    reads(
+        "o.plus_img=document.createElement('img');o.plus_img=b;o.plus_img.src='a.png'",
+        "i",
+    );
+    reads("o={plus_img:b};o.plus_img.src='a.png'", "i");
     reads("var img=new Image;img.className='b'", "");
     reads("var i=new Image;i.src='a.png'", "");
     reads("(new Image).src='a.png'", "");

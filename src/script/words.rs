@@ -165,13 +165,20 @@ pub(super) fn is_document(name: &str) -> bool {
 
 /// A variable or property that seems to hold an image element.
 pub(super) fn names_an_image(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    names_only_an_image(name)
+        || ["target", "element", "elem"]
+            .iter()
+            .any(|word| lower.contains(word))
+        || matches!(lower.as_str(), "el" | "ele" | "$el")
+}
+
+/// The same, and no other element.
+pub(super) fn names_only_an_image(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    [
-        "img", "image", "pic", "target", "thumb", "photo", "element", "elem",
-    ]
-    .iter()
-    .any(|word| name.contains(word))
-        || matches!(name.as_str(), "el" | "ele" | "$el")
+    ["img", "image", "pic", "thumb", "photo"]
+        .iter()
+        .any(|word| name.contains(word))
 }
 
 const LOOKUPS: &[&str] = &[

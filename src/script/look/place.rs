@@ -9,7 +9,7 @@ use super::super::words;
 use super::Look;
 
 /// Parents that are followed from a text to the call it is part of.
-const PARENTS: usize = 64;
+pub(super) const PARENTS: usize = 64;
 
 /// Where a text stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +81,57 @@ impl<'a> Look<'_, 'a> {
         }
         // Too far to tell.
         Use::Lookup
+    }
+
+    /// The text is only looked for in an element that a call is given behind it: not in the document, so not in its
+    /// head. Bootstrap finds the anchors of a navigation by `[href]`; there a plain name is an element as well.
+    pub(super) fn is_within(&mut self, id: NodeId) -> bool {
+        let (nodes, scoping) = (self.semantic.nodes(), self.semantic.scoping());
+        let AstKind::VariableDeclarator(declarator) = nodes.kind(nodes.parent_id(id)) else {
+            return self.is_in_element(id);
+        };
+        let BindingPattern::BindingIdentifier(name) = &declarator.id else {
+            return false;
+        };
+        let Some(symbol) = name.symbol_id.get() else {
+            return false;
+        };
+        // Other scripts can read what is outermost.
+        let is_own = scoping.symbol_scope_id(symbol) != scoping.root_scope_id();
+        let semantic = self.semantic;
+        let mut references = semantic.symbol_references(symbol);
+        is_own
+            && !scoping.symbol_is_mutated(symbol)
+            && references.all(|reference| self.is_in_element(reference.node_id()))
+    }
+
+    fn is_in_element(&mut self, id: NodeId) -> bool {
+        let nodes = self.semantic.nodes();
+        let parent = nodes.parent_id(id);
+        let id = match nodes.kind(parent) {
+            AstKind::TemplateLiteral(_) => parent,
+            _ => id,
+        };
+        let AstKind::CallExpression(call) = nodes.kind(nodes.parent_id(id)) else {
+            return false;
+        };
+        let Some(index) = position(call, nodes.kind(id).span()) else {
+            return false;
+        };
+        if index > 0 {
+            // What is pressed there.
+            return call.callee_name() == Some("on") || self.argument(call, index) != Use::Lookup;
+        }
+        let is_bootstrap = || self.semantic.source_text().contains("bs.scrollspy");
+        match call
+            .arguments
+            .get(1)
+            .and_then(|argument| argument.as_expression())
+        {
+            Some(Expression::Identifier(name)) => !words::is_document(&name.name) && is_bootstrap(),
+            Some(place) => place.is_member_expression() && !self.is_document(place),
+            None => false,
+        }
     }
 
     fn argument(&mut self, call: &CallExpression<'a>, index: usize) -> Use {
