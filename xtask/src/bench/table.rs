@@ -54,11 +54,10 @@ pub(super) fn run(program: &Path, args: &[String]) -> anyhow::Result<()> {
         "", "wall s", "CPU s", "busy", "of build", "MiB", "gz bytes", "br bytes"
     );
     let mut missed = Vec::new();
-    for folder in &folders {
-        let place = work.path().join("bench");
+    for (nth, folder) in folders.iter().enumerate() {
+        let place = work.path().join(nth.to_string());
         fs::create_dir(&place)?;
         missed.extend(one(program, folder, &place)?);
-        fs::remove_dir_all(&place)?;
     }
     println!(
         "busy: CPU seconds of the wall's on {} cores; MiB: most of the first process",
