@@ -356,7 +356,11 @@ fn read_all(
     let mut goes_on_to: Vec<Option<u32>> = Vec::with_capacity(page_files.len());
     let (mut seals, mut workers) = read_scripts(site)?;
     let scans = Scans {
-        packed: page_files.iter().map(|_| OnceLock::new()).collect(),
+        packed: page_files
+            .iter()
+            .filter(|_| room > 0)
+            .map(|_| OnceLock::new())
+            .collect(),
         room: AtomicUsize::new(room),
     };
     let kept = kept::Kept::new(&context)?;

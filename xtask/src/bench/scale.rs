@@ -3,6 +3,18 @@
 //!
 //! Sites are those of `gen`, built with `--no-gzip --no-brotli`: how long the encoders take for a page does not depend
 //! on how many there are.
+//!
+//! Seen on two cores:
+//!
+//! | pages | wall s | CPU s | us/page | MiB | allowed |
+//! |---|---|---|---|---|---|
+//! | 1,000 | 1.1 | 1.8 | 1780 | 59 | 286 |
+//! | 10,000 | 8.9 | 16.6 | 1655 | 145 | 290 |
+//! | 100,000 | 72.8 | 132.9 | 1329 | 578 | 324 |
+//!
+//! Time is flat. Memory is not: about 5 kB a page, as three graphs, the surveys, the edits and the report are held at
+//! once. A page of 50 MB takes 2.6 s and 315 MiB, a sheet of 20 MB 8 s and 832 MiB, 100,000 selectors 1.1 s, a page with
+//! 100,000 images 1.5 s; each at most 2.2 times the half of it.
 
 use std::fs;
 use std::path::Path;
