@@ -21,7 +21,7 @@
 //!
 //! gzipper takes 4.1 and jampack's rewriting alone 2.8 times as long as our whole build of apache-manual. Where `build`
 //! takes longer than the script, it is for gzip at its best levels and for measuring: brotli's share is the same, byte
-//! for byte, and apache-manual is quicker because a third of its files are equal to another.
+//! for byte, and apache-manual is quicker because two thirds of its files are equal to another.
 //!
 //! What profiles of it showed (perf, release build, three manuals of 58 to 75 MB), in CPU seconds of eigen-docs:
 //!
