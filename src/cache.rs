@@ -159,7 +159,10 @@ impl Cache {
         let Some(entries) = self.keeper() else {
             return make();
         };
-        let key = key(&content(), &format!("{coding:?} {level} {}", coding.encoder()));
+        let key = key(
+            &content(),
+            format!("{coding:?} {level} {}", coding.encoder()).as_bytes(),
+        );
         if let Some(found) = entries.get(&key) {
             return found;
         }
@@ -180,7 +183,7 @@ impl Cache {
         };
         let key = key(
             &content()?,
-            &format!("streamed {coding:?} {level} {}", coding.stream_encoder()),
+            format!("streamed {coding:?} {level} {}", coding.stream_encoder()).as_bytes(),
         );
         Ok(Streamed {
             bytes: entries.get(&key),
@@ -195,12 +198,12 @@ impl Cache {
 
     /// What was kept of this content under this name.
     pub(crate) fn facts(&self, content: &Hash, name: &[u8]) -> Option<Vec<u8>> {
-        self.keeper()?.get(&facts_key(content, name))
+        self.keeper()?.get(&key(content, &[b"facts ", name].concat()))
     }
 
     pub(crate) fn keep_facts(&self, content: &Hash, name: &[u8], facts: &[u8]) {
         if let Some(entries) = self.keeper() {
-            entries.put(&facts_key(content, name), facts);
+            entries.put(&key(content, &[b"facts ", name].concat()), facts);
         }
     }
 
@@ -219,10 +222,11 @@ impl Cache {
         let Levels { gzip: level, brotli } = levels;
         let key = key(
             &hash(bytes),
-            &format!(
+            format!(
                 "sizes {level} {gzip} {brotli} {br} {min_size} {}",
                 crate::variants::RULES
-            ),
+            )
+            .as_bytes(),
         );
         let identity = bytes.len() as u64;
         if let Some((gzip, br)) = entries.known.get(&entries.store, &key) {
@@ -281,15 +285,9 @@ pub(crate) fn hash(bytes: &[u8]) -> Hash {
     *blake3::hash(bytes).as_bytes()
 }
 
-fn key(content: &Hash, what: &str) -> Hash {
+fn key(content: &Hash, what: &[u8]) -> Hash {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(content).update(what.as_bytes());
-    *hasher.finalize().as_bytes()
-}
-
-fn facts_key(content: &Hash, name: &[u8]) -> Hash {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(content).update(b"facts ").update(name);
+    hasher.update(content).update(what);
     *hasher.finalize().as_bytes()
 }
 
@@ -305,7 +303,7 @@ fn check(key: &Hash, body: &[u8]) -> [u8; CHECK_BYTES] {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::cell::Cell;
 
     use super::*;
@@ -329,7 +327,8 @@ mod tests {
         (bytes, made.get())
     }
 
-    fn entry_files(folder: &Path) -> Vec<PathBuf> {
+    /// Files that hold an entry.
+    pub(crate) fn entry_files(folder: &Path) -> Vec<PathBuf> {
         let list = |folder: &Path| disk::list(folder).unwrap();
         let shards = list(&folder.join(LAYOUT)).into_iter();
         let shards = shards.filter(|(_, stat)| stat.kind == disk::Kind::Folder);

@@ -447,12 +447,7 @@ fn read_headers(site: &Site) -> anyhow::Result<Headers> {
 
 /// Hashes that script files hold, and the files that may register a service worker.
 fn read_scripts(site: &Site) -> anyhow::Result<(BTreeSet<String>, Vec<FileId>)> {
-    let is_script =
-        |id: &FileId| site.file(*id).media == Media::Script && site.file(*id).variant_of.is_none();
-    let scripts: Vec<FileId> = (0..site.files.len() as u32)
-        .map(FileId)
-        .filter(is_script)
-        .collect();
+    let scripts = site.files_of(Media::Script);
     let read = parallel::map(&scripts, |&id| {
         let bytes = site.read(id)?;
         anyhow::Ok((integrity::seals(&bytes), integrity::registers_worker(&bytes)))

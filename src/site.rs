@@ -186,6 +186,13 @@ pub struct Site {
 }
 
 impl Site {
+    /// All files of this kind that are no variants, in path order.
+    pub fn files_of(&self, media: Media) -> Vec<FileId> {
+        let is_one = |file: &File| file.media == media && file.variant_of.is_none();
+        let files = self.files.iter().enumerate().filter(|(_, file)| is_one(file));
+        files.map(|(id, _)| FileId(id as u32)).collect()
+    }
+
     /// All bytes of a file.
     pub fn read(&self, id: FileId) -> anyhow::Result<Vec<u8>> {
         let Content::Changed(changed) = &self.file(id).content else {

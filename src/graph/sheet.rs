@@ -95,10 +95,7 @@ pub(super) fn read_all(
     mount: &Mount,
     environment: &'static Encoding,
 ) -> anyhow::Result<(Vec<Sheet>, Vec<Diagnostic>)> {
-    let files: Vec<FileId> = (0..site.files.len() as u32)
-        .map(FileId)
-        .filter(|&id| site.file(id).media == Media::Css && site.file(id).variant_of.is_none())
-        .collect();
+    let files = site.files_of(Media::Css);
     let mut sheets = Vec::with_capacity(files.len());
     let mut diagnostics = Vec::new();
     for read in parallel::map(&files, |&file| read(site, mount, environment, file)) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use super::{Ground, ids};
+use super::Ground;
 use crate::graph;
 use crate::media::Media;
 use crate::parallel;
@@ -57,9 +57,7 @@ pub(super) struct Imports {
 
 pub(super) fn read(ground: Ground<'_>) -> anyhow::Result<Looks> {
     let site = ground.site;
-    let is_script =
-        |id: &FileId| site.file(*id).media == Media::Script && site.file(*id).variant_of.is_none();
-    let files: Vec<FileId> = ids(site).filter(is_script).collect();
+    let files = site.files_of(Media::Script);
     let codes = parallel::map(&files, |&file| {
         let bytes = site.read(file)?;
         anyhow::Ok(code(&String::from_utf8_lossy(&bytes)))

@@ -180,12 +180,7 @@ impl Page<'_> {
 }
 
 fn read_files(site: &Site) -> anyhow::Result<BTreeMap<FileId, Code>> {
-    let is_script =
-        |id: &FileId| site.file(*id).media == Media::Script && site.file(*id).variant_of.is_none();
-    let ids: Vec<FileId> = (0..site.files.len() as u32)
-        .map(FileId)
-        .filter(is_script)
-        .collect();
+    let ids = site.files_of(Media::Script);
     let read = parallel::map(&ids, |&id| {
         let bytes = site.read(id)?;
         let text = std::str::from_utf8(&bytes).ok();

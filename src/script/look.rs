@@ -87,7 +87,7 @@ struct Look<'s, 'a> {
 }
 
 /// Properties that are set, in whatever object: whether only to elements that the script makes. Doxygen's menu keeps
-/// its images so.
+/// its images so, as `plus_img`; a common name could be that of an object from another script.
 fn made<'a>(semantic: &Semantic<'a>) -> HashMap<&'a str, bool> {
     let mut made = HashMap::new();
     for node in semantic.nodes().iter() {
@@ -471,7 +471,8 @@ impl<'a> Look<'_, 'a> {
             }),
             Expression::CallExpression(_) => makes_element(first(object)),
             Expression::StaticMemberExpression(member) => {
-                self.made.get(member.property.name.as_str()) == Some(&true)
+                let name = member.property.name.as_str();
+                !words::is_common(name) && self.made.get(name) == Some(&true)
             }
             other => makes_element(other),
         }

@@ -289,6 +289,7 @@ fn lookups_of_images() {
         "i",
     );
     reads("o={plus_img:b};o.plus_img.src='a.png'", "i");
+    reads("this.img=new Image;b.img.src='a.png'", "i");
     reads("var img=new Image;img.className='b'", "");
     reads("var i=new Image;i.src='a.png'", "");
     reads("(new Image).src='a.png'", "");

@@ -173,7 +173,27 @@ pub(super) fn names_an_image(name: &str) -> bool {
         || matches!(lower.as_str(), "el" | "ele" | "$el")
 }
 
-/// The same, and no other element.
+/// A name that scripts which know nothing of each other give to elements.
+pub(super) fn is_common(name: &str) -> bool {
+    let plain = name.trim_matches(['$', '_']);
+    matches!(
+        plain.to_ascii_lowercase().as_str(),
+        "img"
+            | "image"
+            | "pic"
+            | "picture"
+            | "photo"
+            | "thumb"
+            | "el"
+            | "ele"
+            | "elem"
+            | "element"
+            | "target"
+            | "node"
+    )
+}
+
+/// A variable or property that seems to hold an image element and no other.
 pub(super) fn names_only_an_image(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["img", "image", "pic", "thumb", "photo"]
